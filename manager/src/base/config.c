@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config.c - settings: struct toe_options, over it the environment, under it the defaults.
+ * config.c - settings: the environment overrides struct toe_options, which overrides the defaults.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 
 #define DEFAULT_SLOTS        4096u
 #define DEFAULT_SIZE         65536u
-#define DEFAULT_ZEROCOPY_MIN 4096 /* docs/PERFORMANCE.md has the measurement, */
-#define DEFAULT_HOLD_MIN     1024 /* ... and of this */
+#define DEFAULT_ZEROCOPY_MIN 4096 /* measured: docs/PERFORMANCE.md */
+#define DEFAULT_HOLD_MIN     1024 /* as well */
 
-/* By number: what the environment calls it, and its range. */
+/* By number: the name in the environment, and the range. */
 #define NUMBER(name, low, high, pow2) N_##name,
 enum { TOEDEV_NUMBERS(NUMBER) NUMBERS };
 #undef NUMBER
@@ -30,7 +30,7 @@ static const struct {
 } numbers[] = {TOEDEV_NUMBERS(NUMBER)};
 #undef NUMBER
 
-/* The option when it is not 0, or the fallback; the environment's over both. */
+/* The option if it is not 0, else the fallback; the environment overrides both. */
 struct wanted {
     uint32_t option, fallback, *out;
 };
@@ -77,7 +77,7 @@ static int read_flag(const char *env, int option, bool *out, char *err, size_t e
     return 0;
 }
 
-/* Where the TOE runs. */
+/* Reads where the TOE runs. */
 static int read_place(struct tconfig *cfg, const char *option, char *err, size_t err_size)
 {
     static const char *const places[] = {
@@ -97,7 +97,7 @@ static int read_place(struct tconfig *cfg, const char *option, char *err, size_t
     return -1;
 }
 
-/* The options of an engine in this process. */
+/* Reads the options of an engine in this process. */
 static int read_inline(struct tconfig *cfg, const char *option, char *err, size_t err_size)
 {
     const char *text = tenv(TOEDEV_INLINE_OPTIONS_ENV);
@@ -147,7 +147,7 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
     };
 
     memset(cfg, 0, sizeof(*cfg));
-    /* first: a process that requires the TOE does so whatever else is wrong */
+    /* first: a process that requires the TOE does so even if other settings are invalid */
     if (read_flag("TOEHOLD_REQUIRE", o->require, &cfg->require, err, err_size) < 0) {
         cfg->require = true;
         return -1;

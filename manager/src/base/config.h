@@ -19,15 +19,15 @@ struct tconfig {
     char inline_options[1024];
     uint32_t slots, tx_size, rx_size;
     uint32_t busy_poll_us, irq_count, irq_usec;
-    uint32_t zerocopy_min; /* pieces of memory smaller than this are copied all the same */
-    uint32_t hold_min;     /* received frames with less than this are copied; 0: all are */
-    bool busy_poll_given;  /* else an engine in this process has its own time */
-    bool batch;            /* what answers several events of one epoll_wait leaves together */
-    bool require;          /* what cannot be carried fails */
-    bool report;           /* say every pass to the kernel, also the expected ones */
+    uint32_t zerocopy_min; /* pieces with fewer bytes are copied */
+    uint32_t hold_min;     /* received frames with fewer bytes are copied; 0: all are */
+    bool busy_poll_given;  /* else an engine in this process uses its own default */
+    bool batch;            /* send answers to events of one epoll_wait together (batch.h) */
+    bool require;          /* TCP that cannot be carried fails */
+    bool report;           /* log every pass to the kernel, also the expected ones */
 };
 
-/* Fills cfg. 0, or -1 with a sentence in err that names the value and what to do. */
+/* Fills cfg. Returns 0, or -1 with a sentence in err that names the value and what to do. */
 TOE_HIDDEN int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *err,
                                size_t err_size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* env.c - the settings that the program was started with (env.h). */
+/* env.c - the settings with which the program was started (env.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #define KEPT_MAX 32
 
-static char *kept[KEPT_MAX]; /* copies: programs write over their own */
+static char *kept[KEPT_MAX]; /* copies: programs overwrite their own */
 static size_t kept_n;
 
 static bool is_kept(const char *variable)
@@ -19,7 +19,7 @@ static bool is_kept(const char *variable)
            strncmp(variable, own, sizeof own - 1) == 0;
 }
 
-/* Before the library's other constructors, which may read settings. */
+/* Runs before the library's other constructors, which may read settings. */
 __attribute__((constructor(101))) static void keep(void)
 {
     for (char **e = environ; e && *e && kept_n < KEPT_MAX; e++) {

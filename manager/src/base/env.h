@@ -8,9 +8,9 @@
 
 #include "libtoe.h"
 
-/* As getenv(); a variable that is not set any more is what it was at the start. */
+/* As getenv(); returns the value at the start for a variable that is no longer set. */
 TOE_HIDDEN const char *tenv(const char *name);
-/* Those of the start, NAME=VALUE; NULL behind the last. */
+/* Returns the i-th variable as of the start, NAME=VALUE; NULL after the last. */
 TOE_HIDDEN char *tenv_kept(size_t i);
 
 #endif

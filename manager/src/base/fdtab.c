@@ -10,9 +10,9 @@
 #include "fdtab.h"
 #include "tsock.h"
 
-#define CHUNK 65536u     /* of memory for objects; */
-#define LARGE (2u << 20) /* ... on huge pages where there are such, from the MANYth chunk on: */
-#define MANY  16u        /* one object a page is more pages than the TLB has entries */
+#define CHUNK 65536u     /* bytes of memory for objects */
+#define LARGE (2u << 20) /* ... on huge pages if available, from the MANYth chunk on: */
+#define MANY  16u        /* one object per small page needs more pages than the TLB has entries */
 
 _Atomic(struct tobj *) tfd_table[TFD_MAX], tfd_own_table[TFD_OWN_MAX];
 
@@ -29,7 +29,7 @@ static bool more(struct tpool *p)
 
     if (m == MAP_FAILED)
         return false;
-    if (n == LARGE) { /* where a huge page may begin; the rest goes back */
+    if (n == LARGE) { /* align to a huge page and return the rest */
         at = (uint8_t *)(((uintptr_t)m + LARGE - 1) & ~(uintptr_t)(LARGE - 1));
         if (at != m)
             munmap(m, (size_t)(at - m));
@@ -85,7 +85,7 @@ void tobj_put(struct tobj *o)
     if (--o->refs)
         return;
     tdispatch_object_end(o);
-    if (o->kind == TOBJ_SOCK) { /* wait/epoll.c has the memory of epoll instances */
+    if (o->kind == TOBJ_SOCK) { /* wait/epoll.c owns the memory of epoll instances */
         o->kind = TOBJ_FREE;
         tpool_put(&sock_pool, o);
     }

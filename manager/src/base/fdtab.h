@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fdtab.h - the table that leads from a descriptor to its object, and the memory of the objects
- * (fdtab.c). Lock held, except where said.
+ * fdtab.h - the table from descriptors to objects, and the memory of the objects (fdtab.c). Lock
+ * held, except where noted.
  */
 #ifndef LIBTOE_FDTAB_H
 #define LIBTOE_FDTAB_H
@@ -19,13 +19,13 @@ struct twnode;
 struct tobj {
     uint8_t kind;
     uint8_t pad[3];
-    uint32_t refs;          /* descriptors that lead here, plus calls that sleep on it */
+    uint32_t refs;          /* descriptors of the object, plus calls that sleep on it */
     struct twnode *waiters; /* threads in poll, select or a blocking call */
     struct tepitem *items;  /* registrations of this object in epoll instances */
 };
 
-#define TFD_MAX (1u << 20) /* numbers above stay with the kernel, but for */
-/* ... those of libtoe's own (toe_own_socket()), which no kernel gives out: its table would need
+#define TFD_MAX (1u << 20) /* numbers from here on stay with the kernel, except ... */
+/* ... libtoe's own (toe_own_socket()), which the kernel never allocates: its table would need
  * 8 GiB. */
 #define TFD_OWN     (1u << 30)
 #define TFD_OWN_MAX (1u << 21)
@@ -37,7 +37,7 @@ static inline bool tfd_is_own(int fd)
     return (unsigned)fd - TFD_OWN < TFD_OWN_MAX;
 }
 
-/* The object behind fd, or NULL: then fd is the kernel's. Needs no lock; see the top. */
+/* Returns the object of fd, or NULL: then fd is the kernel's. Needs no lock (libtoe.h). */
 static inline struct tobj *tobj_get(int fd)
 {
     if (unlikely((unsigned)fd >= TFD_MAX))
@@ -58,23 +58,23 @@ static inline struct tepoll *tepoll_get(int fd)
                                                                           : NULL;
 }
 
-/* A reference for the time that a call sleeps, the lock not held. Lock held. */
+/* Take and drop a reference for a call that sleeps without the lock. Lock held. */
 TOE_HIDDEN void tobj_hold(struct tobj *o);
 TOE_HIDDEN void tobj_put(struct tobj *o);
 
-/* A new socket with one kind and nothing else set. NULL: no memory. */
+/* Returns a new socket with only its kind set. NULL: no memory. */
 TOE_HIDDEN struct tsock *tsock_new(void);
 TOE_HIDDEN void tfd_set(int fd, struct tobj *o); /* takes a reference */
 TOE_HIDDEN void tfd_clear(int fd);               /* drops it */
-/* A number of libtoe's own for o, as tfd_set(); -1 with errno when all are in use. */
+/* Allocates a number of libtoe's own for o, as tfd_set(); -1 with errno when all are in use. */
 TOE_HIDDEN int tfd_own_new(struct tobj *o);
-/* Some descriptor that leads to o other than `except`, or -1. Slow. */
+/* Returns some descriptor of o other than `except`, or -1. Slow. */
 TOE_HIDDEN int tfd_find(const struct tobj *o, int except);
 /* Calls f for every object, once per descriptor. Slow. */
 TOE_HIDDEN void tfd_each(void (*f)(struct tobj *o));
 TOE_HIDDEN void tfd_each_number(void (*f)(int fd, struct tobj *o)); /* f may clear the number */
 
-/* Memory for objects that stay objects for ever (libtoe.h). */
+/* Memory for objects that is never returned to malloc (libtoe.h). */
 struct tpool {
     size_t size;
     void *free;

@@ -7,7 +7,7 @@
 
 #define WORD_BITS 64u
 #define RESERVE   128u  /* numbers kept free below the limit or the ceiling */
-#define CEILING   4096u /* higher numbers make the kernel's table, which fork copies, larger */
+#define CEILING   4096u /* higher numbers enlarge the kernel's table, which fork copies */
 
 static _Atomic uint64_t internal_map[TFD_MAX / WORD_BITS];
 static _Atomic pid_t owner;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interrupt.c - no signal is lost on the way to a sleep.
+ * interrupt.c - no signal is lost before a sleep.
  *
- * On Linux a signal ends a call that waits from the moment the call began (EINTR; signal(7)). Only
- * the last part of libtoe's calls is the kernel's. A handler that ran in the first part, or that
- * waited for the lock (lock.c), would let the call go to sleep, and a program that looks after
- * EINTR whether it is to end would never look. So what ran is noted, and a sleep does not begin
- * over a note: not even when the handler came between the look at it and the kernel's call, because
- * tsig_ran() then sends it back to the look.
+ * On Linux a signal ends a waiting call from the moment the call began (EINTR; signal(7)). In a
+ * call of libtoe only the last part is a system call. If a handler ran in the first part, or was
+ * deferred (lock.c), the call would still sleep, and a program that checks after EINTR whether to
+ * end would never check. So handlers that ran are noted, and a sleep does not begin while there is
+ * a note. This holds even for a handler that runs between the check of the note and the system
+ * call: tsig_ran() then moves the thread back to the check.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 #include "interrupt.h"
 
-/* Since this thread's last tsig_begin(): any handler, and one without SA_RESTART. */
+/* Set since this thread's last tsig_begin() by any handler, and by one without SA_RESTART. */
 OF_THREAD volatile sig_atomic_t came, came_to_end;
 
 void tsig_begin(void)
@@ -32,8 +32,8 @@ const volatile sig_atomic_t *tsig_note(bool restarts)
 
 /*
  * long tsleep_call(number, arguments 1 to 6, note): the system call, or -EINTR while *note is not
- * zero. A thread that stands at tsleep_look or behind it, and before tsleep_done, has not been to
- * the kernel and still has in its registers what tsleep_look wants.
+ * zero. A thread whose next instruction is at tsleep_look or after it, and before tsleep_done, has
+ * not made the system call yet, and its registers still hold the inputs of tsleep_look.
  */
 #if defined(__x86_64__)
 #define NEXT_INSTRUCTION(context) ((context)->uc_mcontext.gregs[REG_RIP])
@@ -100,7 +100,7 @@ static void look_again(ucontext_t *context)
         NEXT_INSTRUCTION(context) = (__typeof__(NEXT_INSTRUCTION(context)))(uintptr_t)tsleep_look;
 }
 #else
-/* A machine whose registers we do not know: a few instructions remain in which one may be lost. */
+/* Other architectures: a signal may be lost in the few instructions between check and call. */
 static long tsleep_call(long number, long a, long b, long c, long d, long e, long f,
                         const volatile sig_atomic_t *note)
 {

@@ -3,7 +3,7 @@
  * libtoe.h - what every file of libtoe includes (SEEDS S1.14). Not for applications: they use
  * toe.h.
  *
- * How the structures lead to each other (clang-format would join these lines):
+ * How the structures refer to each other (clang-format would join these lines):
  */
 // clang-format off
 /*
@@ -16,8 +16,9 @@
 // clang-format on
 /*
  * One lock, tctx_lock() of lock.h, guards everything but the table lookup. A call looks the number
- * up without the lock. When it finds nothing, the kernel gets the call. Otherwise it takes the lock
- * and looks again: objects are never returned to malloc, so a stale pointer still points to a tobj.
+ * up without the lock. When it finds nothing, the call is passed to the kernel. Otherwise it takes
+ * the lock and looks again: objects are never returned to malloc, so a stale pointer still points
+ * to a tobj.
  */
 #ifndef LIBTOE_LIBTOE_H
 #define LIBTOE_LIBTOE_H
@@ -49,7 +50,7 @@
 
 #define TOE_MAX_ENGINES 16
 #define NSEC            1000000000ull
-#define TWAIT_FOREVER   UINT64_MAX /* as a deadline */
+#define TWAIT_FOREVER   UINT64_MAX /* a deadline that never passes */
 
 /* Sets errno and returns -1, for use in an exported call. */
 static inline int terr(int e)
@@ -58,7 +59,7 @@ static inline int terr(int e)
     return -1;
 }
 
-/* A short rest of a polling thread. */
+/* Pauses a polling thread for a moment. */
 static inline void tpause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

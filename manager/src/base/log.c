@@ -23,7 +23,7 @@ static void say(const char *fmt, va_list ap)
     (void)!sys_write(STDERR_FILENO, line, (size_t)n);
 }
 
-/* True once per key: a string constant's address. */
+/* Returns true once per key, the address of a string constant. */
 bool tlog_first(const char *key)
 {
     static _Atomic(const char *) said[SAID_MAX];

@@ -5,11 +5,12 @@
 
 #include "libtoe.h"
 
-/* One line on standard error, "toehold: ...", at most once per process for the same `fmt`. */
+/* Prints one line on standard error, "toehold: ...", at most once per process for the same `fmt`.
+ */
 TOE_HIDDEN void tlog_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same, each time. */
 TOE_HIDDEN void tlog(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* True at the first call with this key, the address of a string constant. */
+/* Returns true at the first call with this key, the address of a string constant. */
 TOE_HIDDEN bool tlog_first(const char *key);
 
 #endif

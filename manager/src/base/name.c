@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* name.c - addresses of sockets: from and to a sockaddr. */
+/* name.c - addresses of sockets: conversion from and to sockaddr. */
 #include <string.h>
 
 #include "name.h"

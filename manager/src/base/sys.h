@@ -139,7 +139,7 @@ static inline int sys_epoll_pwait(int ep, struct epoll_event *ev, int max, int t
 {
     return (int)syscall(SYS_epoll_pwait, ep, ev, max, timeout_ms, mask, (size_t)8);
 }
-/* The kernel writes the time left into *ts: give it a copy. */
+/* The kernel writes the remaining time into *ts: pass a copy. */
 static inline int sys_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, const sigset_t *mask)
 {
     return (int)syscall(SYS_ppoll, fds, n, ts, mask, (size_t)8);

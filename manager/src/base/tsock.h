@@ -13,19 +13,19 @@ struct tqp;
 struct tzc;
 
 enum tsock_state {
-    TS_NEW,        /* kernel socket; not decided yet who carries it */
-    TS_SHARED,     /* a Unix socket, which leads to a flow that others use too (share.h) */
+    TS_NEW,        /* kernel socket; its carrier is not decided yet */
+    TS_SHARED,     /* a Unix socket to a flow that other processes use too (share.h) */
     TS_LISTEN,     /* the TOE listens for it; with .dual the kernel too */
     TS_CONNECTING, /* CONNECT sent, no answer yet */
     TS_OPEN,       /* a flow; see eof, shut */
-    TS_DEAD,       /* the flow is gone or never came to be; error tells why */
+    TS_DEAD,       /* the flow has ended, or never began; error has the reason */
     TS_FOREIGN     /* a connection of the process this one was forked from */
 };
 
 #define TSHUT_RD 1u /* shutdown(SHUT_RD) here */
-#define TSHUT_WR 2u /* shutdown(SHUT_WR) here: FIN asked for */
+#define TSHUT_WR 2u /* shutdown(SHUT_WR) here: FIN requested */
 
-/* What setsockopt() asked for; zero is the system's default unless said. */
+/* The values of setsockopt(); zero is the system's default unless noted. */
 struct tsock_opts {
     uint8_t nodelay, keepalive, cork, linger_on;
     uint8_t reuseaddr, reuseport, quickack, v6only;
@@ -34,63 +34,63 @@ struct tsock_opts {
     int32_t user_timeout;                 /* milliseconds */
     int32_t linger2;                      /* seconds */
     int32_t syncnt;                       /* 0: default */
-    int32_t uto;                          /* seconds to advertise; 0: not */
+    int32_t uto;                          /* seconds to advertise; 0: none */
     int32_t fastopen;                     /* of a listener: TCP_FASTOPEN */
     uint8_t fastopen_connect, fastopen_no_cookie;
     uint8_t fastopen_keys; /* 0, 1 or 2 in fastopen_key */
     uint8_t oobinline;
-    uint8_t defer;    /* TCP_DEFER_ACCEPT, in times of the SYN-ACK's timer */
+    uint8_t defer;    /* TCP_DEFER_ACCEPT, in expiries of the SYN-ACK's timer */
     uint8_t zerocopy; /* SO_ZEROCOPY */
     uint8_t fastopen_key[32];
     uint8_t tos, discover;       /* IP_TOS; 0 default, else 1 + IP_MTU_DISCOVER */
     uint16_t maxseg;             /* TCP_MAXSEG, 0: none */
     uint32_t cc;                 /* 0 default, else 1 + the value of TOE_OPT_CC */
     uint64_t max_pacing;         /* bytes per second, 0: no limit */
-    uint64_t rcvtimeo, sndtimeo; /* nanoseconds, 0 for ever */
+    uint64_t rcvtimeo, sndtimeo; /* nanoseconds, 0: no limit */
 };
 
 /* Urgent data (urgent.h). */
-enum toob { TOOB_NONE, TOOB_ANNOUNCED /* and yet to come */, TOOB_VALID, TOOB_READ };
+enum toob { TOOB_NONE, TOOB_ANNOUNCED /* not received yet */, TOOB_VALID, TOOB_READ };
 
-/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): by what is touched together */
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): grouped by access */
 struct tsock {
     struct tobj obj; /* first: a tobj of kind TOBJ_SOCK is a tsock */
 
-    /* data path: with obj the first two cache lines hold all that recv and send touch */
+    /* data path: with obj, the first two cache lines hold all that recv and send touch */
     uint8_t state; /* enum tsock_state */
-    uint8_t eof;   /* the peer's FIN is in: after rx_avail comes end of stream */
+    uint8_t eof;   /* FIN received: the stream ends after rx_avail bytes */
     uint8_t shut;  /* TSHUT_* */
     uint8_t nonblock;
     uint8_t dual;           /* TS_LISTEN: the kernel socket of this number listens too */
-    uint8_t v6;             /* made as AF_INET6: names are sockaddr_in6, of IPv4 mapped */
-    uint8_t accepted;       /* the connection came by accept() */
+    uint8_t v6;             /* created as AF_INET6: names are sockaddr_in6, v4-mapped for IPv4 */
+    uint8_t accepted;       /* the connection was returned by accept() */
     uint8_t oob;            /* enum toob: there is a mark, at oob_pos */
     int32_t error;          /* pending SO_ERROR, an errno */
     uint32_t slot;          /* in qp */
-    struct tqp *qp;         /* NULL unless TS_CONNECTING or a flow holds a slot */
+    struct tqp *qp;         /* NULL unless TS_CONNECTING or while a flow holds a slot */
     uint8_t *rx, *tx;       /* the slot's buffers */
     uint32_t rx_pos;        /* stream offset of the next byte to read, modulo 2^32 */
     uint32_t rx_avail;      /* bytes to read */
     uint32_t rx_unreported; /* bytes read for which no RECV has been sent */
     uint32_t rx_mask, tx_mask;
     uint32_t tx_pos;         /* stream offset of the next byte to send, modulo 2^32 */
-    uint32_t tx_free;        /* room in the send buffer, bytes */
-    uint32_t epoll_reported; /* the epoll_wait that reported it and is not answered yet, or 0 */
-    uint32_t rx_held;        /* bytes read for which no RECV may be sent: some of them are lent */
-    uint8_t claims;    /* TCLAIM_*: its buffers are in the application's hands (lent_buffers.h) */
-    uint8_t lingering; /* close() waits for the peer's acknowledgements */
-    bool framed;       /* some received bytes are not in rx, but in frames (frames.h) */
-    int32_t lowat;     /* SO_RCVLOWAT; 0 and 1: 1 byte */
-    struct tzc *zc;    /* NULL until it sends or receives without a copy (lent_buffers.h) */
+    uint32_t tx_free;        /* free space in the send buffer, bytes */
+    uint32_t epoll_reported; /* number of the epoll_wait that reported it, until answered; else 0 */
+    uint32_t rx_held;        /* bytes read for which no RECV may be sent, as some are lent */
+    uint8_t claims;          /* TCLAIM_*: the application uses its buffers (lent_buffers.h) */
+    uint8_t lingering;       /* close() waits for the peer's acknowledgements */
+    bool framed;             /* some received bytes are in frames, not in rx (frames.h) */
+    int32_t lowat;           /* SO_RCVLOWAT; 0 and 1: 1 byte */
+    struct tzc *zc;          /* NULL until it sends or receives without a copy (lent_buffers.h) */
 
     /* names, network byte order */
     uint16_t local_port, remote_port;
     uint32_t local_ip, remote_ip;
-    uint8_t ip6; /* IPv6 carries it: these instead */
+    uint8_t ip6; /* over IPv6: the fields below instead */
     struct in6_addr local6, remote6;
     uint32_t scope; /* of link-local addresses */
 
-    uint32_t soft_reported; /* the flow record's soft error that SO_ERROR has given */
+    uint32_t soft_reported; /* the flow record's soft error that SO_ERROR has returned */
 
     struct tsock_opts opts;
 
@@ -100,33 +100,33 @@ struct tsock {
     uint32_t queued;        /* connections in the accept queue */
     uint8_t used;           /* this process accepts from it, or watches it */
     uint8_t weak;           /* announced to the TOE with flag WEAK */
-    uint8_t later;          /* ... only until it begins (later.c) */
+    uint8_t later;          /* ... only until it begins (listen_defer.c) */
     uint8_t inherited;      /* by fork; TS_NEW: by exec or SCM_RIGHTS, not used yet (inherit.h) */
-    uint8_t announced;      /* LISTEN sent on the present queue pairs */
+    uint8_t announced;      /* LISTEN sent on the current queue pairs */
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
-    uint8_t unconnected;    /* TS_DEAD by shutdown() of a connect or listener: as a new socket */
+    uint8_t unconnected;    /* TS_DEAD by shutdown() while connecting or listening: usable as new */
     uint8_t connect_unreported; /* TS_OPEN: connect() has not yet returned 0 for it */
     uint8_t abort;              /* tsock_end() resets the connection, whatever SO_LINGER says */
-    uint8_t asked;              /* TS_CONNECTING: queue pairs that had the CONNECT */
-    uint8_t elsewhere;          /* TS_CONNECTING: the next queue pair is to have it */
-    uint8_t wants_fast;         /* TS_CONNECTING: CONNECT_READY is waited for */
-    uint8_t fast;               /* TS_CONNECTING: it has come; the SYN waits for data ... */
-    uint8_t fast_sent;          /* ... which is given */
+    uint8_t asked;              /* TS_CONNECTING: queue pairs that got the CONNECT */
+    uint8_t elsewhere;          /* TS_CONNECTING: send it to the next queue pair */
+    uint8_t wants_fast;         /* TS_CONNECTING: waits for CONNECT_READY */
+    uint8_t fast;      /* TS_CONNECTING: CONNECT_READY received; the SYN waits for data ... */
+    uint8_t fast_sent; /* ... which has been sent */
     uint8_t oob_byte;
     uint32_t oob_pos; /* stream offset of the last urgent byte */
     int32_t owner;    /* of F_SETOWN: gets SIGURG */
-    bool owner_tid;   /* ... and it is one thread (F_SETOWN_EX) */
+    bool owner_tid;   /* ... and is one thread (F_SETOWN_EX) */
     struct tsock *accept_head, *accept_tail, *accept_next;
-    int32_t child_end;         /* at a fork: descriptor + 1 of what the child is to have */
-    uint32_t relays;           /* that hold it (relay.h) */
-    bool unasked;              /* TS_SHARED: the owner of the flow does not know that it is used */
-    atomic_bool settled;       /* TS_SHARED, and not unasked: waiting for it is the kernel's */
-    struct tsock *flow, *face; /* TS_SHARED: what has the flow, when it is here; the other way */
-    struct tsock *listener;    /* of a connection that waits in an accept queue */
+    int32_t child_end;   /* at a fork: the child's descriptor + 1 */
+    uint32_t relays;     /* relays that hold it (relay.h) */
+    bool unasked;        /* TS_SHARED: the owner of the flow has not been asked yet (share.h) */
+    atomic_bool settled; /* TS_SHARED, not unasked: the kernel serves waits for it */
+    struct tsock *flow, *face; /* TS_SHARED: the socket with the flow, if local; the reverse */
+    struct tsock *listener;    /* of a connection in an accept queue */
     uint32_t at_exec;          /* while an exec is prepared: its number + 1 (exec.c) */
 };
 
-/* Do its bytes go through the kernel's socket of its number? */
+/* Returns whether its bytes go through the kernel socket of its number. */
 static inline bool tsock_kernels(const struct tsock *s)
 {
     return s->state <= TS_SHARED;
@@ -134,36 +134,36 @@ static inline bool tsock_kernels(const struct tsock *s)
 
 _Static_assert(sizeof(void *) != 8 || offsetof(struct tsock, local_port) <= 128, "two cache lines");
 
-/* The socket that owns the flow: for one in TS_SHARED another socket, if it is in this process. */
+/* Returns the socket that owns the flow: for TS_SHARED another socket, if it is in this process. */
 static inline struct tsock *tflow_of(struct tsock *s)
 {
     return s && s->state == TS_SHARED && s->flow ? s->flow : s;
 }
 
-/* How the socket lets others have its port, as OPTION REUSE encodes it. */
+/* Returns SO_REUSEADDR and SO_REUSEPORT as OPTION REUSE encodes them. */
 static inline uint32_t tsock_reuse(const struct tsock *s)
 {
     return (s->opts.reuseaddr ? 1u : 0u) | (s->opts.reuseport ? 2u : 0u);
 }
 
-/* Is there room enough to report a sender (sk_stream_is_writeable)? At least half as much as is in
- * use. */
+/* Returns whether to report EPOLLOUT: free space is at least half of the space in use
+ * (sk_stream_is_writeable()). */
 static inline bool tsock_writable(const struct tsock *s)
 {
     return s->tx_free && s->tx_free >= (s->tx_mask + 1 - s->tx_free) >> 1;
 }
-/* Bytes sent that the peer has not acknowledged (SIOCOUTQ). */
+/* Returns the bytes sent that the peer has not acknowledged (SIOCOUTQ). */
 static inline uint32_t tsock_unacked(const struct tsock *s)
 {
     return s->tx ? s->tx_mask + 1 - s->tx_free : 0;
 }
-/* 1 when the next byte is urgent data that the stream leaves out. s->oob is not TOOB_NONE. */
+/* Returns 1 when the next byte is urgent data, not part of the stream. s->oob is not TOOB_NONE. */
 static inline uint32_t tsock_urgent_skip(const struct tsock *s)
 {
     return s->oob_pos == s->rx_pos && s->rx_avail && !s->opts.oobinline;
 }
 
-/* Is a wait for fd a matter of libtoe's? */
+/* Returns whether libtoe, not the kernel, serves waits for fd. */
 static inline bool tfd_waits_here(int fd)
 {
     struct tobj *o = tobj_get(fd);

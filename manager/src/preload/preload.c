@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload.c - libtoe_preload.so begins: where libc's own functions are (preload.h). */
+/* preload.c - the start of libtoe_preload.so: resolves libc's own functions (preload.h). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static int raw_recvmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags, str
     return (int)syscall(SYS_recvmmsg, fd, msgs, n, flags, ts);
 }
 
-/* The position of p*v2 goes in two registers; on 64-bit machines the second is not looked at. */
+/* p*v2 takes its position in two registers; 64-bit kernels ignore the second. */
 static ssize_t raw_preadv2(int fd, const struct iovec *iov, int n, off_t at, int flags)
 {
     return syscall(SYS_preadv2, fd, iov, n, at, 0, flags);
@@ -78,7 +78,7 @@ static int raw_close_range(unsigned first, unsigned last, int flags)
 
 static int raw_dup2(int fd, int new_fd)
 {
-    /* dup3() refuses equal numbers, dup2() only asks whether the number is open. */
+    /* dup3() rejects equal numbers; dup2() only checks that the number is open. */
     if (fd == new_fd)
         return sys_fcntl(fd, F_GETFD, 0) < 0 ? -1 : fd;
     return sys_dup3(fd, new_fd, 0);
@@ -117,9 +117,9 @@ static int raw_epoll_pwait2(int ep, struct epoll_event *events, int max,
     return (int)syscall(SYS_epoll_pwait2, ep, events, max, timeout, mask, (size_t)8);
 }
 
-/* What the C library alone can do, and nothing needs to find a name: looked for when it is called.
- */
-/* NOLINTBEGIN(bugprone-macro-parentheses): names and lists of parameters cannot stand in them */
+/* Functions that only the C library has, and that resolving names does not need: resolved when they
+ * are called. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): names and parameter lists cannot be parenthesised */
 #define FOUND_LATER(type, name, failed, parameters, arguments)                                     \
     static type raw_##name parameters                                                              \
     {                                                                                              \
@@ -155,7 +155,7 @@ FOUND_LATER(int, posix_spawnp, ENOSYS,
              const posix_spawnattr_t *attributes, char *const argv[], char *const envp[]),
             (pid, path, actions, attributes, argv, envp))
 
-/* As the C library's; a file that calls back has none. */
+/* As fileno() of the C library; a cookie file has no number. */
 static int raw_fileno(FILE *file)
 {
     return file->_fileno < 0 ? terr(EBADF) : file->_fileno;
@@ -224,8 +224,8 @@ TOE_HIDDEN struct libc libc = {
 
 /* ---- start ---- */
 
-/* Finds names, and listeners it was given: else queue pairs are made at the first socket that can
- * use them, because most processes of a preloaded shell script never open one. */
+/* Resolves names, and registers inherited listeners. Queue pairs are created later, at the first
+ * socket that can use them: most processes of a preloaded shell script never open one. */
 __attribute__((constructor)) static void start(void)
 {
     void *found;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preload.h - what the files of libtoe_preload.so share.
+ * preload.h - declarations shared by the files of libtoe_preload.so.
  *
- * The library has libc's names and puts itself before libc. A descriptor that is not in libtoe's
- * table costs one bounded look into it and goes on to the C library (struct libc: the next object
- * that has the name, so that other preloaded libraries keep working and blocking calls remain
- * cancellation points). A descriptor in the table goes to toe_*.
+ * The library defines libc's names and precedes libc in the symbol search order. A call on a
+ * descriptor in libtoe's table goes to toe_*. For any other descriptor it costs one bounded lookup,
+ * and is forwarded to the next object that defines the name (struct libc), so other preloaded
+ * libraries keep working and blocking calls remain cancellation points.
  */
 #ifndef LIBTOE_PRELOAD_H
 #define LIBTOE_PRELOAD_H
@@ -21,7 +21,7 @@
 #include "fdtab.h"
 #include "listen_defer.h"
 
-/* Each name the layer passes on by: return type, name, parameters. */
+/* Each name that is forwarded: return type, name, parameters. */
 #define LIBC_CALLS(X)                                                                              \
     X(int, socket, (int, int, int))                                                                \
     X(int, bind, (int, const struct sockaddr *, socklen_t))                                        \
@@ -89,36 +89,36 @@
        char *const[], char *const[]))
 
 struct libc {
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type and a name cannot stand in them */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): types and names cannot be in parentheses */
 #define X(type, name, parameters) type(*name) parameters;
     LIBC_CALLS(X)
 #undef X
 };
 
-/* Filled once, before main(); until then (a constructor of another library makes a call) the
- * system calls themselves, so that no call ever waits for dlsym() to be possible. */
+/* Filled once, before main(). Until then (a constructor of another library makes a call) the
+ * entries make the system calls, so that no call ever has to wait for dlsym(). */
 extern TOE_HIDDEN struct libc libc;
 
 /*
- * EXPORT(type, name, parameters) begins the definition of libc's `name`. It is another name to the
- * compiler, because libc's headers declare some of them with types that only they can use.
+ * EXPORT(type, name, parameters) begins the definition of libc's `name`. The compiler sees another
+ * name, because libc's headers declare some names with types that only they can use.
  */
 #define EXPORT(type, name, parameters)                                                             \
     type preload_##name parameters __asm__(#name) __attribute__((visibility("default")));          \
     type preload_##name parameters
 
-/* One more name of the function exported as `target`. */
+/* Exports the function `target` under one more name. */
 #define EXPORT_ALIAS(type, name, target, parameters)                                               \
     type preload_##name parameters __asm__(#name)                                                  \
         __attribute__((alias(#target), visibility("default")))
 
-/* Does libtoe know this descriptor? */
+/* Returns whether the descriptor is libtoe's. */
 static inline bool is_toe_fd(int fd)
 {
     return unlikely(tobj_get(fd) != NULL);
 }
 
-/* The program is about to wait; or maybe, for what it reads (later.c). */
+/* Called when the program is about to wait, or to read, which may wait (listen_defer.c). */
 static inline void waits(void)
 {
     if (unlikely(tlisten_later))
@@ -131,8 +131,8 @@ static inline void reads(int fd)
         tlisten_reads(fd);
 }
 
-/* The value of a toe_* call, with errno as it was unless it failed: a system call that succeeds
- * leaves errno alone, and programs rely on it. */
+/* The value of a toe_* call. Restores errno unless the call failed: a system call that succeeds
+ * leaves errno unchanged, and programs rely on that. */
 #define CARRY(call)                                                                                \
     __extension__({                                                                                \
         int errno_before_ = errno;                                                                 \
@@ -142,7 +142,7 @@ static inline void reads(int fd)
         result_;                                                                                   \
     })
 
-/* The same of a call that blocks: a cancellation point (pthreads(7)), at its beginning. */
+/* The same for a call that blocks: a cancellation point (pthreads(7)) at its beginning. */
 #define CARRY_BLOCKING(call)                                                                       \
     __extension__({                                                                                \
         pthread_testcancel();                                                                      \

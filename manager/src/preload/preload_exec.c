@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload_exec.c - libc's names by which a process becomes another program (exec.h), or ends. */
+/* preload_exec.c - libc's names that execute another program (exec.h) or end the process. */
 #define _GNU_SOURCE
 #include <limits.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #include "preload_exec.h"
 #include "preload_ring.h"
 
-/* The file that execvp() will find, into `to`. */
+/* Returns the path of the file that execvp() will find; uses the buffer `to`. */
 const char *preload_find(const char *file, char to[PATH_MAX])
 {
     const char *at = getenv("PATH");
@@ -34,7 +34,7 @@ const char *preload_find(const char *file, char to[PATH_MAX])
     return file;
 }
 
-/* Before an exec of `path`; what is to be called when it has failed. */
+/* Prepares an exec of `path`. True: texec_failed() must be called if it fails. */
 static bool begin(const char *path, char *const envp[])
 {
     bool adopts;
@@ -47,8 +47,8 @@ static bool begin(const char *path, char *const envp[])
     return texec_begin(adopts);
 }
 
-/* envp becomes what the new program needs of it. Memory of the caller's: there may be no other
- * between fork() and exec. */
+/* Completes envp for the new program, in memory of the caller's stack: between fork() and exec none
+ * may be allocated. */
 #define COMPLETE(envp)                                                                             \
     size_t room_ = texec_env_room(envp);                                                           \
     char *env_[room_ + 1];                                                                         \
@@ -124,7 +124,7 @@ EXPORT(int, execveat,
 
 /* ---- arguments one by one ---- */
 
-/* How many there are, the first and the NULL too. */
+/* Counts the arguments, the first and the NULL included. */
 static size_t count(va_list args)
 {
     size_t n = 2;
@@ -137,7 +137,7 @@ static size_t count(va_list args)
     return n;
 }
 
-/* Into argv; `args` stands behind the NULL. */
+/* Copies the arguments to argv; `args` is then after the NULL. */
 #define COLLECT(argv, first, args)                                                                 \
     do {                                                                                           \
         size_t n_ = 0;                                                                             \
@@ -193,12 +193,12 @@ EXPORT(int, execle, (const char *path, const char *arg, ...))
 
 /* ---- the end ---- */
 
-/* As exit() does it in the end: libtoe's destructor is not called. */
+/* Ends the use of the TOE as exit() does: _exit() does not call libtoe's destructor. */
 EXPORT(void, _exit, (int status))
 {
     if (!tproc_borrowed())
         tctx_end();
     libc._exit(status);
-    raw_syscall(SYS_exit_group, status); /* so that the compiler sees it too */
+    raw_syscall(SYS_exit_group, status); /* for the compiler: this function does not return */
 }
 EXPORT_ALIAS(void, _Exit, _exit, (int));

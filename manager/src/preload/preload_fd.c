@@ -11,8 +11,8 @@
 #include "preload.h"
 #include "preload_stdio.h"
 
-/* A child of vfork() runs on its parent's memory: what it closes or moves before exec is its own
- * descriptor, not the connection. */
+/* Returns whether fd is libtoe's. False in a child of vfork(), which runs on its parent's memory:
+ * it closes or moves its own descriptor before exec, not the connection. */
 static bool ours(int fd)
 {
     return is_toe_fd(fd) && !tproc_borrowed();
@@ -28,7 +28,7 @@ EXPORT(int, close, (int fd))
 }
 EXPORT_ALIAS(int, __close, close, (int));
 
-/* The kernel's part of a range that has no internal descriptor in it. */
+/* Closes a range without internal descriptors in the kernel. */
 static int close_between(unsigned first, unsigned last, int flags)
 {
     return first <= last ? libc.close_range(first, last, flags) : 0;
@@ -47,8 +47,8 @@ EXPORT(int, close_range, (unsigned first, unsigned last, int flags))
 {
     int keep, r;
 
-    /* Nothing is closed when the arguments are wrong, and nothing of ours when the descriptors
-     * are only marked, or are those of a child of vfork(). */
+    /* The kernel alone handles invalid arguments, descriptors that are only marked, and those of a
+     * child of vfork(). */
     if (first > last || (flags & ~(CLOSE_RANGE_UNSHARE | CLOSE_RANGE_CLOEXEC)) ||
         (flags & CLOSE_RANGE_CLOEXEC) || tproc_borrowed())
         return libc.close_range(first, last, flags);
@@ -123,7 +123,7 @@ EXPORT(int, ioctl, (int fd, unsigned long request, ...))
     return is_toe_fd(fd) ? CARRY(toe_ioctl(fd, request, arg)) : libc.ioctl(fd, request, arg);
 }
 
-/* libc's own asks the placeholder. */
+/* libc's function would ask the placeholder. */
 EXPORT(int, sockatmark, (int fd))
 {
     int at = 0;

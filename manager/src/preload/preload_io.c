@@ -28,8 +28,8 @@ EXPORT(ssize_t, sendmsg, (int fd, const struct msghdr *msg, int flags))
                          : preload_send_rights(fd, msg, flags);
 }
 
-/* Stops, as the kernel does, at an error (which is returned if nothing was sent) or a short
- * message. */
+/* Sends each message. Stops, as the kernel does, at an error (returned if nothing was sent) or a
+ * short message. */
 static int send_each(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 {
     unsigned i, k;
@@ -49,7 +49,7 @@ static int send_each(int fd, struct mmsghdr *msgs, unsigned n, int flags)
     return (int)n;
 }
 
-/* The same of a kernel socket, with connections in their control data. */
+/* The same on a kernel socket, with connections in the control data. */
 static int send_rights(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 {
     unsigned i;
@@ -86,8 +86,8 @@ EXPORT(ssize_t, writev, (int fd, const struct iovec *iov, int n))
     return is_toe_fd(fd) ? CARRY_BLOCKING(toe_writev(fd, iov, n)) : libc.writev(fd, iov, n);
 }
 
-/* A socket has no position: -1 means "as writev", any other is ESPIPE. preadv and pwritev, which
- * have no such -1, are the kernel's: the placeholder is a socket too. */
+/* A socket has no position: -1 means "as writev", any other is ESPIPE. preadv and pwritev, which do
+ * not accept -1, are left to the kernel, because the placeholder is a socket too. */
 static ssize_t write_at(int fd, const struct iovec *iov, int n, off_t at, int flags)
 {
     struct msghdr msg = {.msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)n};
@@ -149,7 +149,7 @@ EXPORT(ssize_t, recvmsg, (int fd, struct msghdr *msg, int flags))
     return r;
 }
 
-/* As recvmmsg(2): the timeout is looked at after each message only. */
+/* As recvmmsg(2): checks the timeout only after each message. */
 static int receive_each(int fd, struct mmsghdr *msgs, unsigned n, int flags,
                         const struct timespec *timeout)
 {
@@ -223,7 +223,7 @@ EXPORT(ssize_t, preadv2, (int fd, const struct iovec *iov, int n, off_t at, int 
 }
 EXPORT_ALIAS(ssize_t, preadv64v2, preadv2, (int, const struct iovec *, int, off_t, int));
 
-/* ---- what -D_FORTIFY_SOURCE makes of them: the buffer's true size comes along ---- */
+/* ---- variants of -D_FORTIFY_SOURCE, with the buffer's true size ---- */
 
 extern void __chk_fail(void) __attribute__((noreturn));
 

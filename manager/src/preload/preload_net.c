@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload_net.c - libc's names that make sockets and ask about them (preload.h). */
+/* preload_net.c - libc's names that create sockets and query them (preload.h). */
 #define _GNU_SOURCE
 #include "policy.h"
 #include "preload.h"
 
-/* libtoe sees every socket's birth: what it will never carry it leaves to the kernel at once. */
+/* libtoe sees the creation of every socket. Those that it can never carry are left to the kernel.
+ */
 EXPORT(int, socket, (int domain, int type, int protocol))
 {
     return CARRY(toe_socket(domain, type, protocol));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preload_ring.c - io_uring (io_uring_setup(2)): what a program does on its rings the kernel does,
- * with the placeholders that TOE sockets have there. So it is said, once; and refused where
- * TOEHOLD_REQUIRE asks for it, as by a kernel that has no io_uring: many programs then use epoll.
+ * preload_ring.c - io_uring (io_uring_setup(2)): the kernel executes the operations on a program's
+ * rings, and has only placeholders for TOE sockets. So the creation of a ring is logged, once. With
+ * TOEHOLD_REQUIRE it fails as on a kernel without io_uring: many programs then use epoll.
  *
- * A ring is made by syscall(2), or by liburing, which makes the system call by itself.
+ * A ring is created by syscall(2), or by liburing, which makes the system call directly.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,7 +21,7 @@
 #define SYS_io_uring_setup 425 /* the same on every architecture */
 #endif
 
-/* 0, or -1 and errno. */
+/* Checks whether a ring may be created. 0, or -1 with errno. */
 static int ring_wanted(void)
 {
     int saved = errno, must;
@@ -33,7 +33,7 @@ static int ring_wanted(void)
     return must ? -1 : 0;
 }
 
-/* As the C library does, which does not know either how many there are. */
+/* Takes six arguments, as the C library does, which does not know their number either. */
 static void take_six(va_list from, long to[6])
 {
     for (unsigned i = 0; i < 6; i++)
@@ -62,7 +62,8 @@ long raw_syscall(long n, ...)
     return (unsigned long)r > -4096ul ? (errno = (int)-r, -1) : r;
 }
 #else
-/* The C library knows how; found at the first call, which may be before the constructor. */
+/* Calls the C library's syscall(), resolved at the first call, which may precede the constructor.
+ */
 long raw_syscall(long n, ...)
 {
     static long (*_Atomic known)(long, ...);
@@ -98,8 +99,8 @@ EXPORT(long, syscall, (long n, ...))
     return libc.syscall(n, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
-/* liburing's function. A library that a module brought by dlopen() (RTLD_LOCAL) is not among those
- * that RTLD_NEXT looks into, but it is loaded. */
+/* Resolves a function of liburing. RTLD_NEXT does not search a library that was loaded by dlopen()
+ * with RTLD_LOCAL, so that is tried by name. */
 static void *liburing(const char *name)
 {
     static const char *const libraries[] = {"liburing.so.2", "liburing.so.1"};
@@ -116,8 +117,8 @@ static void *liburing(const char *name)
     return found;
 }
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): names and lists of parameters cannot stand in them */
-/* liburing's answer to a failure is the negative errno. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): names and parameter lists cannot be parenthesised */
+/* liburing returns a failure as the negative errno. */
 #define RING(name, parameters, arguments)                                                          \
     EXPORT(int, name, parameters)                                                                  \
     {                                                                                              \

@@ -5,7 +5,7 @@
 
 #include "libtoe.h"
 
-/* syscall(2) without the C library, which may not have been found yet. */
+/* Does syscall(2) without the C library, whose names may not be resolved yet. */
 TOE_HIDDEN long raw_syscall(long n, ...);
 
 #endif

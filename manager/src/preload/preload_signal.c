@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preload_signal.c - libc's names that set a signal's handler: noted, for signals.c, and called
- * from one of ours, which has it wait while the thread is inside libtoe (lock.c).
+ * preload_signal.c - libc's names that set a signal's handler. The handler is recorded, for
+ * signals.c, and called from one of ours, which defers it while the thread is inside libtoe
+ * (lock.c).
  *
- * Not those of signals that a thread raises by what it does (SIGSEGV): they cannot wait. Nor those
- * that are to be called once (SA_RESETHAND).
+ * Exceptions are handlers of signals that an instruction raises (SIGSEGV), which cannot be
+ * deferred, and handlers that are called once (SA_RESETHAND).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,7 +24,7 @@ typedef void (*handler)(int);
 typedef void (*action)(int, siginfo_t *, void *);
 typedef int (*sets_action)(int, const struct sigaction *, struct sigaction *);
 
-/* The program's, in the place of ours. */
+/* The program's handlers that ours has replaced. */
 static _Atomic(action) handlers[NSIG];
 static atomic_bool wants_info[NSIG]; /* SA_SIGINFO */
 static atomic_bool restarts[NSIG];   /* SA_RESTART */
@@ -126,7 +127,7 @@ static void *find(const char *name, void **found)
 SETS_ACTION(sigaction)
 SETS_ACTION(__sigaction)
 
-/* After libc has set a handler in a way of its own: the same with ours before it. */
+/* Puts our handler before one that libc has set by another call. */
 static void take_place(int sig)
 {
     struct sigaction now;
@@ -136,7 +137,7 @@ static void take_place(int sig)
     tsig_changed();
 }
 
-/* libc has changed them in a way of its own. */
+/* Re-reads the flags after libc has changed them by another call. */
 static void flags_changed(int sig)
 {
     struct sigaction now;
@@ -184,7 +185,7 @@ SETS_HANDLER(sysv_signal)
 SETS_HANDLER(__sysv_signal)
 SETS_HANDLER(sigset)
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): lists of parameters cannot stand in them */
+/* NOLINTBEGIN(bugprone-macro-parentheses): parameter lists cannot be parenthesised */
 #define CHANGES(name, parameters, arguments)                                                       \
     EXPORT(int, name, parameters)                                                                  \
     {                                                                                              \

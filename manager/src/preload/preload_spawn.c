@@ -2,11 +2,11 @@
 /*
  * preload_spawn.c - libc's names that start another program, and descriptors passed by SCM_RIGHTS.
  *
- * What another program gets of a connection is a Unix socket that leads to it (handover.h); so it
- * is here when it has been passed on. A child of vfork() would have only the placeholder: with
- * connections that it could be handed, vfork() is a fork() that waits until the child has executed
- * its program. Listeners are the kernel's own sockets, which the receiver announces to the TOE
- * again (inherit.c).
+ * Another program gets a Unix socket in the place of a connection (handover.h). Once a connection
+ * has been passed on, this process has the same Unix socket. A child of vfork() would have only the
+ * placeholder. So while there are connections to hand over, vfork() is a fork() that waits until
+ * the child has executed its program. A listener is a kernel socket, which the receiver announces
+ * to the TOE again (inherit.c).
  */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -69,7 +69,7 @@ EXPORT(int, posix_spawnp,
 
 /* ---- vfork ---- */
 
-/* As vfork: back in the parent when the child has executed a program, or ended. */
+/* Forks, and like vfork() returns in the parent when the child has executed a program, or ended. */
 static pid_t fork_and_wait(void)
 {
     struct pollfd p = {.events = POLLIN};
@@ -81,7 +81,7 @@ static pid_t fork_and_wait(void)
         tfork_alone_end();
         return -1;
     }
-    end = tfd_internal(ends[1]); /* no child closes it but by its exec */
+    end = tfd_internal(ends[1]); /* a child closes it only by its exec */
     pid = fork();
     if (pid == 0) {
         sys_close(ends[0]);
@@ -96,7 +96,7 @@ static pid_t fork_and_wait(void)
     return pid;
 }
 
-/* The function that vfork() goes on to. */
+/* Returns the function to which vfork() jumps. */
 __attribute__((used, visibility("hidden"))) void *preload_choose_vfork(void)
 {
     pid_t (*chosen)(void) = !tproc_borrowed() && thandover_any() ? fork_and_wait : libc.vfork;
@@ -108,7 +108,7 @@ __attribute__((used, visibility("hidden"))) void *preload_choose_vfork(void)
     return r;
 }
 
-/* A jump: a child of vfork() returns from here on its parent's stack. */
+/* vfork() is a jump, because a child of vfork() returns from here on its parent's stack. */
 #if defined(__x86_64__)
 __asm__(".text\n.globl vfork\n.type vfork, @function\nvfork:\n"
         "endbr64\nsub $8, %rsp\ncall preload_choose_vfork\nadd $8, %rsp\njmp *%rax\n"
@@ -127,7 +127,8 @@ EXPORT(pid_t, vfork, (void))
 
 /* ---- SCM_RIGHTS ---- */
 
-/* All of it within the caller's buffer: else the kernel says EINVAL, and nothing is to be read. */
+/* Returns whether c is within the caller's buffer. If not, the kernel returns EINVAL, and c must
+ * not be read. */
 static bool is_whole(const struct msghdr *m, const struct cmsghdr *c)
 {
     size_t at = (size_t)((const char *)c - (const char *)m->msg_control);
@@ -150,7 +151,7 @@ static size_t numbers(const struct cmsghdr *c)
     return (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 }
 
-/* Connections that are to be passed on become Unix sockets. */
+/* Replaces connections that are to be passed on by Unix sockets. */
 static int make_fit(const struct cmsghdr *c)
 {
     for (size_t i = 0; i < numbers(c); i++) {

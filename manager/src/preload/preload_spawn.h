@@ -5,11 +5,13 @@
 
 #include "libtoe.h"
 
-/* libc's sendmsg() of a kernel socket, with connections of the TOE made fit to pass. */
+/* Calls libc's sendmsg() on a kernel socket, after preparing connections of the TOE to be passed.
+ */
 TOE_HIDDEN ssize_t preload_send_rights(int fd, const struct msghdr *msg, int flags);
-/* Would it have something to do with this message? */
+/* Returns whether the message passes descriptors of libtoe, which preload_send_rights() prepares.
+ */
 TOE_HIDDEN bool preload_has_rights(const struct msghdr *msg);
-/* What such a message has brought: listeners among them are the TOE's too. */
+/* Registers the descriptors of a received message: listeners among them can be offloaded too. */
 TOE_HIDDEN void preload_take_rights(const struct msghdr *msg);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * preload_stdio.c - the C library's buffered files over sockets of the TOE.
  *
- * The C library writes its buffers by system calls of its own, which would reach the placeholder.
- * So the file that fdopen() makes of a socket is one that calls back (fopencookie(3)), and fileno()
- * knows its number. A standard file (stdin, stdout, stderr) becomes such a file when dup2() puts a
- * socket under its number, and stays one: it looks up the owner of the number each time.
+ * The C library writes its buffers by direct system calls, which would reach the placeholder. So
+ * fdopen() of a socket returns a cookie file (fopencookie(3)), and fileno() returns its number. A
+ * standard file (stdin, stdout, stderr) becomes such a file when dup2() puts a socket under its
+ * number. It stays one, and looks up the object of the number at each call.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static ssize_t cookie_read(void *cookie, char *buf, size_t n)
     return CARRY(toe_read(((struct stream *)cookie)->fd, buf, n));
 }
 
-/* As much as possible: 0 says an error, and fewer bytes than given are taken for one. */
+/* Writes as much as possible: 0 means an error, and the C library takes a short write for one. */
 static ssize_t cookie_write(void *cookie, const char *buf, size_t n)
 {
     size_t done = 0;
@@ -47,7 +47,7 @@ static ssize_t cookie_write(void *cookie, const char *buf, size_t n)
     return (ssize_t)done;
 }
 
-/* A socket has no position; a file that freopen() has put in its place has. */
+/* A socket has no position; a file that freopen() has opened in its place has one. */
 static int cookie_seek(void *cookie, off64_t *at, int whence)
 {
     int fd = ((struct stream *)cookie)->fd;
@@ -76,8 +76,9 @@ static int cookie_close(void *cookie)
 }
 
 /*
- * While the connections are still there. A file that a thread blocks in is not waited for: exit()
- * must end. A holder of a file's lock keeps it in the list (fclose() takes that lock too).
+ * Flushes the files while the connections still exist. Skips a file in which a thread blocks,
+ * because exit() must end. The file that it flushes cannot leave the list, because fclose() takes
+ * the file's lock too.
  */
 static void flush_at_exit(void)
 {
@@ -101,7 +102,7 @@ static void flush_at_exit(void)
 
 static void lock_list(void)
 {
-    tlock_enter(); /* no handler that would fork while this is held */
+    tlock_enter(); /* defers handlers, which could fork while the mutex is held */
     pthread_mutex_lock(&mutex);
 }
 
@@ -111,7 +112,7 @@ static void unlock_list(void)
     tlock_leave();
 }
 
-/* A child has no other thread that could give the mutex back. */
+/* Holds the mutex during a fork: a child has no other thread that could unlock it. */
 __attribute__((constructor)) static void follow_forks(void)
 {
     pthread_atfork(lock_list, unlock_list, unlock_list);
@@ -141,7 +142,7 @@ static FILE *make(int fd, const char *mode)
     return s->file;
 }
 
-/* What a file that calls back leads to, or NULL. */
+/* Returns the stream of a cookie file, or NULL. */
 static struct stream *find_stream(const FILE *file)
 {
     struct stream *s;
@@ -183,7 +184,7 @@ EXPORT(int, fileno_unlocked, (FILE * file))
 
 /* ---- standard files ---- */
 
-/* What the program has printed and the old file still holds goes where the number leads now. */
+/* Moves output that the old file still buffers to the file that now has the number. */
 static void move_pending(FILE *from, FILE *to)
 {
     size_t n = __fpending(from);
@@ -194,7 +195,7 @@ static void move_pending(FILE *from, FILE *to)
     }
 }
 
-static FILE *originals[3]; /* the C library's own, while ours are in their places */
+static FILE *originals[3]; /* the C library's files, while ours replace them */
 
 static FILE **standard_file(int fd)
 {
@@ -220,8 +221,8 @@ void preload_stdio_moved(int fd)
     *standard = file;
 }
 
-/* The C library reopens only what is its own: that comes back, and its number, which the C library
- * keeps, leads to a socket no longer. What to reopen instead of `file`. */
+/* Restores the original file, because the C library can reopen only its own. Its number, which the
+ * C library keeps, no longer refers to a socket. Returns the file to reopen instead of `file`. */
 static FILE *give_back(const char *path, FILE *file)
 {
     int fd = 0, null;
@@ -241,13 +242,13 @@ static FILE *give_back(const char *path, FILE *file)
     return *standard_file(fd);
 }
 
-/* glibc's, in FILE::_flags: its own freopen() has no other way either. */
+/* Flags of glibc in FILE::_flags; freopen() of glibc uses them as well. */
 #define NO_READS     0x0004
 #define NO_WRITES    0x0008
 #define IS_APPENDING 0x1000
 #define OF_A_MODE    (NO_READS | NO_WRITES | IS_APPENDING | _IO_EOF_SEEN | _IO_ERR_SEEN)
 
-/* What fopen(3) makes of a mode, for open(2); -1: it is none. */
+/* Returns the flags of open(2) for a mode of fopen(3); -1: the mode is invalid. */
 static int open_flags(const char *mode)
 {
     int flags = strchr(mode, '+') ? O_RDWR : *mode == 'r' ? O_RDONLY : O_WRONLY;
@@ -270,7 +271,7 @@ static void set_mode(FILE *file, int flags)
     file->_offset = -1;
 }
 
-/* The number stays what it was, as with the C library's own files. On failure it is closed. */
+/* Opens path under the number of s, as for the C library's own files. Closes it on failure. */
 static int lead_to(struct stream *s, const char *path, int flags)
 {
     char self[32];
@@ -293,7 +294,7 @@ static int lead_to(struct stream *s, const char *path, int flags)
     return r;
 }
 
-/* A file that calls back goes on doing so, with whatever has its number now. */
+/* Reopens a cookie file. It stays one, with the new object of its number. */
 static FILE *reopen(const char *path, const char *mode, FILE *file, struct stream *s)
 {
     int flags, r;
@@ -363,7 +364,7 @@ EXPORT(int, dprintf, (int fd, const char *format, ...))
     return r;
 }
 
-/* With -D_FORTIFY_SOURCE: %n only in memory that cannot be written, which is not checked here. */
+/* -D_FORTIFY_SOURCE allows %n only in read-only memory, which is not checked here. */
 EXPORT(int, __vdprintf_chk, (int fd, int flag, const char *format, va_list args))
 {
     return is_toe_fd(fd) ? print(fd, format, args) : libc.__vdprintf_chk(fd, flag, format, args);

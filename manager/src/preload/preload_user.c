@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preload_user.c - libc's names by which a process gives up its rights.
+ * preload_user.c - libc's names by which a process drops privileges.
  *
  * A server opens its port as root, forks its worker, and the worker becomes another user before it
- * first touches the listener. By then it may no longer open toed's socket: so a child that has
- * inherited listeners gets its queue pairs before its user or a group of it changes.
+ * first uses the listener. By then it may no longer open toed's socket. So a child with inherited
+ * listeners gets its queue pairs before its user or one of its groups changes.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -20,8 +20,8 @@ static void rights_change(void)
         tctx_before_rights_change();
 }
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): names and lists of parameters cannot stand in them */
-/* These are rare and not called from signal handlers: libc's function is looked up each time. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): names and parameter lists cannot be parenthesised */
+/* Rarely called, and not from signal handlers: libc's function is resolved at each call. */
 #define BEFORE_RIGHTS_CHANGE(name, parameters, arguments)                                          \
     EXPORT(int, name, parameters)                                                                  \
     {                                                                                              \

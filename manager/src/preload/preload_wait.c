@@ -36,7 +36,7 @@ EXPORT(int, pselect,
                                    : (waits(), libc.pselect(n, r, w, e, timeout, mask));
 }
 
-/* ---- epoll: libtoe sees each instance's birth, as that of each socket ---- */
+/* ---- epoll: libtoe sees the creation of each instance, as of each socket ---- */
 
 EXPORT(int, epoll_create, (int size))
 {
@@ -75,7 +75,7 @@ EXPORT(int, epoll_pwait2,
                          : (waits(), libc.epoll_pwait2(ep, events, max, timeout, mask));
 }
 
-/* ---- what -D_FORTIFY_SOURCE makes of them: the array's true size comes along ---- */
+/* ---- variants of -D_FORTIFY_SOURCE, with the array's true size ---- */
 
 extern void __chk_fail(void) __attribute__((noreturn));
 

@@ -19,8 +19,8 @@ static void end_handle(struct tsock *s)
     tsock_end(s);
 }
 
-/* Waits until the TOE has taken all our commands, so that a CLOSE is not overtaken by our death;
- * given up when it takes longer than a TOE that works ever needs. */
+/* Waits until the TOE has taken all our commands, so that the end of the process does not overtake
+ * a CLOSE. Gives up after longer than a working TOE ever needs. */
 static void drain_out(void)
 {
     uint64_t limit = tclock_ns() + NSEC / 10;
@@ -67,7 +67,7 @@ void toe_terminate(void)
     tctx_unlock();
 }
 
-/* Another process has the queue pairs: here nothing more is done with them. */
+/* Drops the queue pairs without using them: another process owns them now. */
 static void leave_to_successor(void)
 {
     for (uint32_t q = 0; q < tctx.qps_n; q++)
@@ -96,7 +96,7 @@ static void __attribute__((destructor)) at_exit(void)
     tctx_end();
 }
 
-/* Which calls no destructors. */
+/* quick_exit() calls no destructors. */
 static void __attribute__((constructor)) before_quick_exit(void)
 {
     at_quick_exit(tctx_end);

@@ -5,10 +5,10 @@
 
 #include "libtoe.h"
 
-/* The process ends: its connections are closed as the kernel closes a dying process's sockets,
- * gracefully, or left to another process that stays behind for its children. Other threads go on
- * until the process is gone, and must not bring up what has been taken down. Takes the lock, unless
- * this thread has it: then it died inside, and nothing can be done. */
+/* Ends the process's use of the TOE. Its connections are closed gracefully, as the kernel closes a
+ * dying process's sockets, or left to another process that stays behind for its children. Other
+ * threads run until the process has ended, and must not attach again. Takes the lock, unless this
+ * thread has it: then it died inside libtoe, and nothing can be done. */
 TOE_HIDDEN void tctx_end(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* exec.c - a process becomes another program and keeps its connections (exec.h). */
+/* exec.c - a process executes another program and keeps its connections (exec.h). */
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -36,20 +36,19 @@
 
 #define FDS_PER_QP 4u
 
-/* What every build of libtoe with this magic number reads: the descriptors that outlive the exec
- * for us. A program that does not take them over must close them, so that toed resets the
- * connections. */
+/* Read by every build of libtoe with this magic number: libtoe's descriptors that outlive the exec.
+ * A program that does not take them over must close them, so that toed resets the connections. */
 struct image_fds {
     uint32_t magic, n;
     int32_t fds[FDS_PER_QP * TOE_MAX_ENGINES];
 };
 
-/* The image: this, then for each queue pair a record with its slots, the sockets, the numbers, the
- * epoll instances. */
+/* The image consists of this head, a record with its slots for each queue pair, the sockets, the
+ * numbers, and the epoll instances. */
 struct image_head {
     struct image_fds kept;
     uint32_t version;
-    uint32_t sock_size, head_size; /* another build of libtoe has others */
+    uint32_t sock_size, head_size; /* they differ in another build of libtoe */
     int32_t pid;
     uint32_t qps, socks, numbers;
     uint32_t ip, mask, gw, shared, stays, zero;
@@ -68,7 +67,7 @@ struct image_qp {
 struct image_sock {
     struct tsock s;
     uint32_t qp;         /* index + 1, 0: none */
-    uint32_t head, next; /* of its accept queue, and behind it in one: number + 1 */
+    uint32_t head, next; /* first of its accept queue, next in one: number + 1 */
     uint32_t pad;
 };
 
@@ -82,7 +81,7 @@ _Static_assert(!((sizeof(struct image_head) | sizeof(struct image_qp) | sizeof(s
                  7),
                "each part begins where it may");
 
-static int image_fd = -1; /* of an exec under way */
+static int image_fd = -1; /* of a pending exec */
 
 /* ---- writing ---- */
 
@@ -253,7 +252,7 @@ static size_t image_size(void)
     return n;
 }
 
-/* The image's descriptor, or -1. */
+/* Writes the image. Returns its descriptor, or -1. */
 static int write_image(void)
 {
     size_t n = image_size();
@@ -281,7 +280,7 @@ static void keep(int fd, bool on)
         sys_fcntl(fd, F_SETFD, on ? 0 : FD_CLOEXEC);
 }
 
-/* What of our own outlives the exec. */
+/* Sets whether our descriptors outlive the exec. */
 static void keep_all(bool on)
 {
     keep(image_fd, on);
@@ -316,7 +315,7 @@ static bool begin_locked(bool adopts)
         tlog_once("exec: the connections of an engine in the program end with the program");
         return false;
     }
-    /* What is relayed for children of ours needs a process that does it. */
+    /* Connections relayed for our children need a process that stays behind. */
     if (!adopts || trelay_any())
         return thandover_stay_behind();
     gather();
@@ -336,7 +335,7 @@ bool texec_begin(bool adopts)
 {
     tctx_lock();
     if (begin_locked(adopts)) {
-        tlock_leave(); /* what came meanwhile is for the handlers that end with this program */
+        tlock_leave(); /* runs deferred signal handlers, which end with this program */
         return true;
     }
     tctx_unlock();
@@ -365,7 +364,7 @@ void texec_failed(void)
 static const uint8_t *image;
 static size_t image_left;
 
-/* The next n bytes, or NULL. */
+/* Returns the next n bytes of the image, or NULL. */
 static const void *take(size_t n)
 {
     const void *at = image;
@@ -390,7 +389,7 @@ static bool take_qp(const struct tconfig *cfg)
                ? mmap(NULL, qp->layout.total, PROT_READ | PROT_WRITE, MAP_SHARED, r->mem_fd, 0)
                : MAP_FAILED;
     if (area == MAP_FAILED) {
-        tqp_forget(qp); /* it has no descriptors yet */
+        tqp_forget(qp); /* the queue pair has no descriptors yet */
         return false;
     }
     tctx.qps[tctx.qps_n++] = qp;
@@ -415,11 +414,11 @@ static bool take_qp(const struct tconfig *cfg)
     return true;
 }
 
-/* What is of the old program's memory is not there any more. */
+/* Clears references to the old program's memory. */
 static void cleanse(struct tsock *s)
 {
     s->obj = (struct tobj){.kind = TOBJ_SOCK};
-    s->rx_unreported += s->rx_held; /* its loans */
+    s->rx_unreported += s->rx_held; /* its loans have ended */
     s->rx_held = 0;
     s->claims = s->lingering = 0;
     s->zc = NULL;
@@ -455,7 +454,7 @@ static bool take_sock(const struct image_sock *r, struct tsock *s)
     return true;
 }
 
-/* A listener's accept queue, in its order. */
+/* Restores a listener's accept queue, in order. */
 static void queue_up(struct tsock *l, const struct image_sock *r, uint32_t n, uint32_t head)
 {
     for (uint32_t at = head, most = n; at && at <= n && most--; at = r[at - 1].next) {
@@ -504,8 +503,8 @@ static bool take_numbers(uint32_t n)
     return r != NULL;
 }
 
-/* Whose numbers the exec has closed ends as by close(). All are held meanwhile: a listener that
- * ends takes those in its queue along. */
+/* Ends, as by close(), sockets whose numbers the exec has closed. Holds all of them until then: a
+ * listener that ends also ends the connections in its queue. */
 static void end_unnumbered(void)
 {
     for (uint32_t i = 0; i < socks_n; i++)
@@ -539,7 +538,7 @@ static bool take_all(const struct image_head *h)
     return tctx.placeholder_fd >= 0;
 }
 
-/* Not taken over: closed, so that toed resets the connections on them. */
+/* Closes descriptors that are not taken over, so that toed resets their connections. */
 static void drop_kept(const struct image_fds *kept)
 {
     for (uint32_t i = 0; i < kept->n && i < FDS_PER_QP * TOE_MAX_ENGINES; i++)
@@ -547,12 +546,13 @@ static void drop_kept(const struct image_fds *kept)
             sys_close(kept->fds[i]);
 }
 
-/* Not all of it could be taken over. What could ends as when toed dies. */
+/* Handles an image of which a part could not be taken over. The other part ends as when toed dies.
+ */
 static void give_up(const struct image_fds *kept)
 {
     tlog("exec: no memory to take the connections over; they are reset");
     for (uint32_t q = 0; q < tctx.qps_n; q++)
-        tctx.qps[q]->breached = true; /* it has been said */
+        tctx.qps[q]->breached = true; /* it has been logged */
     if (tctx.qps_n)
         tctx_lost();
     drop_kept(kept);
@@ -600,7 +600,7 @@ static void adopt(int fd, bool trusted)
     munmap(m, (size_t)st.st_size);
 }
 
-/* The descriptor of an image, or -1. */
+/* Returns the descriptor of an image, or -1. */
 static int find_image(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -625,7 +625,7 @@ void texec_adopt(void)
 {
     int saved = errno, fd;
 
-    /* A program with more rights than its caller believes nothing that it says. */
+    /* A program with more rights than its caller does not trust an image. */
     while ((fd = find_image()) >= 0) {
         adopt(fd, !getauxval(AT_SECURE));
         sys_close(fd);

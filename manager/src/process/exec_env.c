@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_env.c - the environment of a program that is given a listener of the TOE's (exec.h).
+ * exec_env.c - the environment of a program that inherits a listener of the TOE (exec.h).
  *
- * A server that executes a new binary and hands it its listeners may clean the environment first
- * (nginx does). Without libtoe those listeners are the kernel's, at an address that the kernel may
- * not even have. So what `toehold run` has set comes back, where nothing stands in its place.
+ * A server that executes a new binary and passes its listeners to it may clean the environment
+ * first (nginx does). Without libtoe the kernel serves those listeners, at an address that it may
+ * not even have. So the variables of `toehold run` are restored, unless the program has set them
+ * itself.
  */
 #include <string.h>
 
@@ -33,7 +34,7 @@ static void look(int fd, struct tobj *o)
     some_outlive |= texec_outlives(fd, o) && (s->state == TS_LISTEN || s->inherited);
 }
 
-/* At the start; what a program has set since is its own. */
+/* Returns whether the library was preloaded at the start. Later changes are the program's own. */
 static bool preloaded(void)
 {
     for (size_t i = 0; tenv_kept(i); i++)

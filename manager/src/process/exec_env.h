@@ -5,8 +5,8 @@
 
 #include "libtoe.h"
 
-/* The environment for a program that is given a listener so. How many pointers it
- * takes, 0: it is good as it is. Then what to fill them with. */
+/* The environment for a program that inherits a listener by exec. _room() returns the number of
+ * pointers needed, 0: envp can be used as it is. _fill() fills them. */
 TOE_HIDDEN size_t texec_env_room(char *const envp[]);
 TOE_HIDDEN void texec_env_fill(char *const envp[], char *to[]);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_epoll.c - epoll instances that outlive an exec know the TOE's sockets again (exec.h).
+ * exec_epoll.c - restores the TOE's sockets in epoll instances that outlive an exec (exec.h).
  *
- * The kernel's instance stays, with what is registered there: undecided sockets, the kernel's
+ * The kernel's instance outlives the exec with its registrations: undecided sockets, the kernel's
  * halves of listeners, and our interrupts, whose data has the secret of the old program.
  */
 #include <string.h>
@@ -18,22 +18,22 @@ struct image_head {
     uint64_t numbers;
 };
 
-/* A number, then what is registered there; of an instance with several numbers at each. */
+/* A number, followed by the registrations; repeated for each number of an instance. */
 struct image_number {
-    uint64_t instance; /* only distinguishes it from others */
+    uint64_t instance; /* only to distinguish instances */
     int32_t fd;
     uint32_t items, wired, pad;
 };
 
 struct image_item {
     uint64_t data;
-    uint64_t inner; /* an instance, as image_number has it; 0: it is a socket */
+    uint64_t inner; /* an instance, as in image_number; 0: it is a socket */
     uint32_t events, mark, sock;
     int32_t fd;
     uint32_t dormant, disabled;
 };
 
-static uint8_t *to; /* NULL: it is only counted */
+static uint8_t *to; /* NULL: only count the bytes */
 static size_t counted;
 static uint64_t numbers;
 
@@ -60,7 +60,8 @@ static void put_item(const struct tepitem *i)
     put(&r, sizeof(r));
 }
 
-/* Of a socket that is passed on, or of another instance, which may be. */
+/* Returns whether to write an item: of a socket that is passed on, or of another instance, which
+ * may be. */
 static bool is_kept(const struct tepitem *i)
 {
     return i->obj->kind == TOBJ_EPOLL ||
@@ -124,7 +125,7 @@ static struct tepitem as_item(const struct image_item *r)
                             .disabled = r->disabled};
 }
 
-/* The instance, by a number of it that has been taken already; NULL: this is its first. */
+/* Returns the instance by a number of it that is restored already; NULL: this is its first. */
 static struct tepoll *known(const uint8_t *first, uint64_t instance)
 {
     const struct image_number *r = (const void *)first;
@@ -160,7 +161,7 @@ static bool take_number(const uint8_t *first, struct tsock *const *socks, uint32
         const struct tepitem item = as_item(&items[i]);
 
         if (items[i].inner)
-            continue; /* when all are there */
+            continue; /* after all instances */
         if (items[i].sock - 1 >= socks_n ||
             !tepoll_restore(ep, &socks[items[i].sock - 1]->obj, &item))
             return false;
@@ -168,15 +169,15 @@ static bool take_number(const uint8_t *first, struct tsock *const *socks, uint32
     return true;
 }
 
-/* What of the instance of this number is registered that is an instance itself. One that has been
- * closed the kernel has forgotten, too. */
+/* Restores the instances that are registered in the instance of this number. The kernel too has
+ * dropped one that was closed. */
 static bool take_nested(const uint8_t *first, const struct image_number *r)
 {
     const struct image_item *items = (const void *)(r + 1);
     struct tepoll *ep = tepoll_get(r->fd);
 
     if (!ep || ep->fd != r->fd)
-        return true; /* another number of it has them too */
+        return true; /* done for another number of it */
     for (uint32_t i = 0; i < r->items; i++) {
         const struct tepitem item = as_item(&items[i]);
         struct tepoll *inner = items[i].inner ? known(first, items[i].inner) : NULL;

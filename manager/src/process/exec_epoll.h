@@ -5,8 +5,9 @@
 
 #include "tsock.h"
 
-/* Epoll instances, when the sockets have their at_exec. Writes them at `at`, NULL:
- * only counts the bytes. Takes them over from there, with the sockets taken before by at_exec. */
+/* Save and restore epoll instances. _put() writes them at `at` and returns the bytes; NULL: only
+ * counts them. The sockets have their at_exec by then. _take() restores the instances from there;
+ * socks are the sockets restored before, by at_exec. */
 TOE_HIDDEN size_t texec_epolls_put(uint8_t *at);
 TOE_HIDDEN bool texec_epolls_take(const uint8_t *at, size_t n, struct tsock *const *socks,
                                   uint32_t socks_n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_file.c - will a program load the object that we are in (exec.h)? It does when its
- * environment's LD_PRELOAD names it, and the file is one that the dynamic loader starts: not a
- * static one, not of another machine, not one that runs with more rights than ours.
+ * exec_file.c - checks whether a program will load this library (exec.h). It does when LD_PRELOAD
+ * of its environment names the library and the dynamic loader starts the file: the file is not
+ * static, not for another machine, and does not run with more rights than ours.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -27,7 +27,7 @@
 #define OWN_CLASS ELFCLASS32
 #endif
 
-/* Is there an entry of LD_PRELOAD whose file has just this name? */
+/* Returns whether an entry of LD_PRELOAD has exactly this file name. */
 static bool names(const char *list, const char *name)
 {
     size_t len = strlen(name);
@@ -57,8 +57,8 @@ static bool is_named(char *const envp[])
     return false;
 }
 
-/* As the dynamic loader sees it (AT_SECURE): it loads nothing for a program whose rights are not
- * its caller's own. */
+/* Returns whether a program has other rights than its caller. The dynamic loader then preloads
+ * nothing (AT_SECURE). */
 static bool has_more_rights(int fd)
 {
     struct stat st;
@@ -67,7 +67,7 @@ static bool has_more_rights(int fd)
            (st.st_mode & (S_ISUID | S_ISGID)) || fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-/* Has it a program interpreter, the dynamic loader? */
+/* Returns whether the file has a program interpreter, the dynamic loader. */
 static bool is_dynamic(int fd, const elf_head *e)
 {
     elf_part p;
@@ -92,7 +92,7 @@ static bool is_of_this_machine(const elf_head *e)
     return !own || own->e_machine == e->e_machine;
 }
 
-/* The interpreter that a script's first line names, in `line` itself; NULL: none. */
+/* Returns the interpreter in a script's first line, a part of `line`; NULL: none. */
 static char *interpreter(char *line, size_t n)
 {
     char *at = line + 2, *end;
@@ -104,14 +104,14 @@ static char *interpreter(char *line, size_t n)
     return *at ? at : NULL;
 }
 
-/* -1: a script, whose interpreter is in path; else the answer. */
+/* Checks one file. -1: a script, whose interpreter is now in path; else the result. */
 static int look(char path[PATH_MAX])
 {
     union {
         elf_head elf;
         char text[256];
     } head = {.text = ""};
-    /* a FIFO, which exec refuses, must not make us wait for its writer, nor a terminal be ours */
+    /* exec rejects a FIFO: do not wait for its writer; and do not acquire a terminal */
     const int how = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, how, 0), r = 0;
     struct stat st;

@@ -5,7 +5,7 @@
 
 #include "libtoe.h"
 
-/* Will this file, executed with this environment, load the object that we are in? */
+/* Returns whether this file, executed with this environment, will load this library. */
 TOE_HIDDEN bool texec_loads_us(const char *path, char *const envp[]);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_relay.c - a process becomes a program without libtoe, and its connections are kept for it
- * by a process that stays behind (exec.h).
+ * exec_relay.c - a process executes a program without libtoe, and another process stays behind and
+ * keeps its connections (exec.h).
  *
- * That one is a copy of this before the exec: descriptors are the same, and the queue pairs' memory
- * is mapped again. Until the exec has happened it only waits: the end of a pipe that is closed on
- * exec tells. It is no child of the program, which therefore need not wait for it, and has none of
- * its files.
+ * The process that stays behind is a copy of this one before the exec: it has the same descriptors,
+ * and maps the queue pairs' memory again. It first waits for the exec, which closes the other end
+ * of a pipe. It is no child of the program, which therefore need not reap it, and it has none of
+ * the program's files.
  */
 #include <linux/close_range.h>
 #include <sys/mman.h>
@@ -27,13 +27,13 @@
 #include "route.h"
 #include "wait.h"
 
-/* Nothing but that: _exit() may be ours (preload_exec.c). */
+/* Ends the process by the system call, because _exit() may be ours (preload_exec.c). */
 static void finish(int status)
 {
     syscall(SYS_exit_group, status);
 }
 
-/* toe/attach.h: the queue pairs end with process pid. */
+/* Binds the life of the queue pairs to process pid (toe/attach.h). */
 static void move_to(int pid)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -64,7 +64,7 @@ static void clear_number(int fd, struct tobj *o)
         tfd_clear(fd);
 }
 
-/* All but libtoe's own. */
+/* Closes all descriptors except libtoe's own. */
 static void close_files(void)
 {
     unsigned first = 0;
@@ -80,14 +80,14 @@ static void close_files(void)
 
 static void serve_all(void)
 {
-    trelay_rest(false); /* nor is that thread here */
+    trelay_rest(false); /* the thread does not exist in this process */
     tctx.sleepers = 0;
     tctx.polling = false;
     tctx.sigurg.n = 0;
     twait_forget();
     troute_forget();
     thandover_carry_lent();
-    tfd_each_number(clear_number); /* the program's: what is not served ends */
+    tfd_each_number(clear_number); /* the program's numbers: connections not served end */
     close_files();
     tctx_progress();
     tctx_unlock();
@@ -108,7 +108,7 @@ static void stay(int end)
     finish(0);
 }
 
-/* A grandchild: init's, once its parent is gone. */
+/* Forks a grandchild, which init adopts when its parent ends. */
 static bool leave_one(const int ends[2])
 {
     int pid = tfork_copy(), status = -1;
@@ -126,7 +126,7 @@ static bool leave_one(const int ends[2])
     return pid > 0 && status == 0;
 }
 
-/* Until this process has executed, or ended. */
+/* Leaves a process behind, which waits until this one has executed a program, or ended. */
 static bool leave(void)
 {
     int ends[2];
@@ -173,7 +173,7 @@ void thandover_come_back(void)
 {
     trelay_rest(false);
     move_to(getpid());
-    /* there may be no reader: no SIGPIPE */
+    /* there may be no reader, so avoid SIGPIPE */
     if (exec_pipe >= 0)
         (void)!syscall(SYS_sendto, exec_pipe, "f", 1, MSG_NOSIGNAL, NULL, 0);
     tfd_internal_close(exec_pipe);

@@ -7,14 +7,14 @@
 #include "libtoe.h"
 
 /*
- * Before an exec of a program without libtoe. A process stays behind that has the
- * connections from the exec on, and the numbers that lead there are Unix sockets. False: there is
- * none to be left, or no process. come_back(): the exec has failed.
+ * Before an exec of a program without libtoe: forks a process that stays behind and owns the
+ * connections from the exec on. Their numbers become Unix sockets. False: there are no connections,
+ * or the process cannot be created. come_back(): the exec has failed.
  */
 TOE_HIDDEN bool thandover_stay_behind(void);
 TOE_HIDDEN void thandover_come_back(void);
-/* This process is about to end: another stays behind for its relays. True: nothing of the TOE is
- * here any more. */
+/* Called when this process is about to end: another stays behind for its relays. True: this process
+ * has no state of the TOE any more. */
 TOE_HIDDEN bool thandover_succeed(void);
 
 #endif

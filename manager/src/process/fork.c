@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork.c - a child is a process of its own for the TOE (SEEDS S1.15; peers' fault: workers forked
+ * fork.c - a child is a separate process to the TOE (SEEDS S1.15; peers' fault: workers forked
  * after listen()).
  *
- * Queue pairs stay the parent's. The child inherits listeners and announces each at its first use;
- * the parent's listener, if the parent has not used it, becomes WEAK, because the child is
- * likely to serve it (a master that listens, workers that accept). Connections stay the parent's;
- * the child reaches its peers through it (handover.h).
+ * Queue pairs stay the parent's. The child inherits listeners and announces each at its first use.
+ * If the parent has not used its listener, that becomes WEAK, because the child is likely to serve
+ * it (a master that listens, workers that accept). Connections stay the parent's; the child reaches
+ * the peers through the parent (handover.h).
  */
 #include <pthread.h>
 
@@ -64,8 +64,8 @@ static void keep_open(struct tsock *s)
         tlisten_announce(s, true);
 }
 
-/* A listener that this process has from its parent may be for its children to serve: it keeps the
- * port open for them, and when one ends for the next. Not where one process has the TOE. */
+/* Keeps the ports of listeners inherited from the parent open, because children of this process may
+ * serve them, one after another. Not where one process owns the TOE. */
 static void keep_listeners(void)
 {
     if (!tctx.listeners || tctx.cfg.place != TPLACE_TOED)
@@ -78,7 +78,7 @@ static void before(void)
 {
     if (is_copying)
         return;
-    tlock_enter(); /* a handler may fork, too: not while this is under way */
+    tlock_enter(); /* a signal handler may fork too: defer it during this fork */
     if (!is_alone)
         pthread_mutex_lock(&alone);
     tctx_lock();
@@ -97,7 +97,7 @@ void tfork_lends_listeners(void)
 {
     int saved = errno;
 
-    /* where flows stay, a WEAK one would get none until it is used, if it ever is */
+    /* where flows stay, a WEAK listener gets none until it is used, if ever */
     if (!tctx.listeners || tctx.stays)
         return;
     tctx_lock();
@@ -139,7 +139,7 @@ static void in_parent(void)
     errno = saved;
 }
 
-/* The parent's connection: only its placeholder is here. */
+/* Marks a connection of the parent's, of which only the placeholder exists here. */
 static void orphan(struct tsock *s)
 {
     if (s->state == TS_CONNECTING) {
@@ -162,7 +162,7 @@ static void orphan_handle(struct tsock *s)
     } else if (s->state == TS_LISTEN) {
         struct tsock *c;
 
-        /* what waits in the queue is the parent's to accept */
+        /* the parent accepts the connections in the queue */
         while ((c = tlisten_dequeue(s))) {
             orphan(c);
             tobj_put(&c->obj);
@@ -172,7 +172,7 @@ static void orphan_handle(struct tsock *s)
     }
 }
 
-/* Other threads are not here any more, and what an epoll instance has wired is the parent's. */
+/* Forgets other threads, which do not exist here, and wired descriptors, which are the parent's. */
 static void forget_sleepers(struct tobj *o)
 {
     o->waiters = NULL;

@@ -18,12 +18,13 @@
 #include "share_use.h"
 #include "tsock.h"
 
-/* A server that forks per connection has few open in the parent. One with more is no such server,
- * and must not pay for it at each fork (redis saves by a child, with thousands of clients). */
+/* A server that forks per connection has few connections open in the parent. A process with more is
+ * no such server, and must not bear the cost at each fork (redis with thousands of clients forks
+ * to save). */
 #define HANDOVER_MAX 64
 
-static unsigned open_n; /* open connections at the fork under way */
-static bool offered;    /* ... of which the child gets some */
+static unsigned open_n; /* open connections at the current fork */
+static bool offered;    /* ... some of which the child gets */
 
 static struct tsock *open_sock(struct tobj *o)
 {
@@ -73,7 +74,7 @@ static void close_child_end(int fd, struct tobj *o)
     s->child_end = 0;
 }
 
-/* An offer of each connection; `serves`: by a thread of this process. */
+/* Offers each connection. `serves`: by a thread of this process. */
 static void offer_all(unsigned most, bool serves)
 {
     open_n = 0;
@@ -133,7 +134,7 @@ void thandover_in_child(void)
 
 /* ---- another program ---- */
 
-/* A number of this process while the kernel has the child's end in its place. */
+/* A number of this process that is the child's end in the kernel for now. */
 struct lent {
     int fd, placeholder;
     struct lent *next;
@@ -190,7 +191,7 @@ void thandover_take_back(bool used)
     thandover_in_parent();
 }
 
-/* Has the process the Unix socket `end`? */
+/* Returns whether the process has the Unix socket `end`. */
 static bool has_it(pid_t pid, int end)
 {
     char path[64], wanted[64], to[64];
@@ -237,7 +238,7 @@ void thandover_spawn_end(pid_t pid, bool asks)
 {
     int cancel;
 
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* opendir() could end us */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel); /* opendir() is a cancellation point */
     take_back();
     spawned = pid;
     if (offered && pid && !asks)

@@ -33,7 +33,7 @@ static void adopt(int fd, int domain)
     if (!s)
         return;
     s->v6 = domain == AF_INET6;
-    /* tsock_note_flags(): of one that the kernel serves too its own flag is not the program's */
+    /* tsock_note_flags(): if the kernel serves it too, its flag is not the program's */
     s->nonblock = (sys_fcntl(fd, F_GETFL, 0) & O_NONBLOCK) && sys_fcntl(fd, F_GETSIG, 0) != SIGIO;
     s->opts.nodelay = ask(fd, IPPROTO_TCP, TCP_NODELAY) > 0;
     s->opts.keepalive = ask(fd, SOL_SOCKET, SO_KEEPALIVE) > 0;
@@ -54,7 +54,7 @@ static void look_for_waiting(struct tobj *o)
     some_wait |= o->kind == TOBJ_SOCK && s->state == TS_NEW && s->inherited;
 }
 
-/* Are there inherited listeners that have not been used? */
+/* Returns whether there are inherited listeners that have not been used. */
 static bool inherited_waits(void)
 {
     some_wait = false;

@@ -7,16 +7,16 @@
 #include "libtoe.h"
 
 /*
- * fd may be an epoll instance: TOE sockets can be added to it. Or it may be a listening socket that
- * no call of this program has made: then it is served by the TOE as any other from its first use
- * on. Until then nothing happens to it, because its open file is also that of the process it came
- * from: many programs inherit a listener and never look at it. Takes the lock.
+ * Registers fd if it is an epoll instance, so that TOE sockets can be added to it; or if it is a
+ * listening socket that no call of this program has created. The TOE serves such a listener from
+ * its first use on. Until then it is left unchanged, because it shares its open file with the
+ * process it came from, and many programs inherit a listener and never use it. Takes the lock.
  */
 TOE_HIDDEN void tinherit(int fd);
-/* The same of all descriptors that the program was started with. */
+/* The same for all descriptors with which the program was started. */
 TOE_HIDDEN void tinherit_all(void);
-/* The process is about to become another user: while it may, attaches where it has listeners,
- * inherited ones that have not been used included. Takes the lock. */
+/* Called before the process becomes another user: attaches while it has the right to, if it has
+ * listeners, unused inherited ones included. Takes the lock. */
 TOE_HIDDEN void tctx_before_rights_change(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* relay.c - a flow that other processes use by a Unix socket (relay.h). */
+/* relay.c - a flow that other processes use through a Unix socket (relay.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -17,14 +17,14 @@
 #include "tzc.h"
 
 #define PIECE   16384
-#define SOON_MS 10      /* until a claim on the flow is looked at again */
-#define REST_NS 1000000 /* between two checks whether the rest is over */
+#define SOON_MS 10      /* interval of checks while there is a claim on the flow */
+#define REST_NS 1000000 /* between two checks that the thread is paused */
 
-/* What goes one way between a flow and a Unix socket. */
+/* One direction between a flow and a Unix socket. */
 struct way {
     char data[PIECE];
-    size_t at, len; /* of data: bytes to write are [at, len) */
-    bool end;       /* nothing more comes */
+    size_t at, len; /* in data: bytes to write are [at, len) */
+    bool end;       /* no more bytes will follow */
     bool fin_sent;  /* the end has been passed on */
 };
 
@@ -36,12 +36,12 @@ struct relay {
     struct relay *next;
     struct tsock *sock;   /* the flow, held; NULL: to be freed */
     struct ways *ways;    /* NULL: an offer */
-    int toe_fd;           /* internal, leads to the flow; -1: an offer */
+    int toe_fd;           /* internal descriptor of the flow; -1: an offer */
     int unix_fd;          /* our end */
     bool nonblock;        /* O_NONBLOCK when it was offered */
-    int others_end;       /* theirs, for who asks by another offer; or of an ask that waits */
-    int answer;           /* ... whose answer this is */
-    int flow_at, unix_at; /* where they stand among what is polled, -1: not */
+    int others_end;       /* the others' end, for asks by other offers; or of a pending ask */
+    int answer;           /* ... and the descriptor for its answer */
+    int flow_at, unix_at; /* their indexes in the poll set, -1: none */
 };
 
 static struct relay *relays;
@@ -85,7 +85,7 @@ bool trelay_offer(struct tsock *s)
     return true;
 }
 
-/* The relay ends; sweep() frees its memory when no loop refers to it. */
+/* Ends a relay. sweep() frees its memory when no loop refers to it. */
 static void end(struct relay *r)
 {
     struct tsock *s = r->sock;
@@ -139,13 +139,13 @@ static bool begin(struct relay *r)
     return true;
 }
 
-/* The program's numbers of s are the Unix socket from here on, and the flow is another socket's. */
+/* Makes the program's numbers of s the Unix socket, and moves the flow to another socket. */
 static void divide(struct tsock *s, bool nonblock, int others_end)
 {
     struct tsock *flow = tsock_new();
 
     if (!flow)
-        return; /* this process goes on as before: each of two readers gets what it reads */
+        return; /* this process uses the flow as before: each of two readers gets what it reads */
     tshare_divide(s, nonblock, flow, others_end);
     for (struct relay *r = relays; r; r = r->next)
         if (r->sock == s) {
@@ -162,8 +162,7 @@ static bool is_claimed(const struct tsock *s)
     return s->claims & (TCLAIM_TX | TCLAIM_RX);
 }
 
-/* The owner of the other end shares the flow with this process; others_end is one more of it, or
- * -1. */
+/* Shares the flow with the owner of the other end. others_end is a duplicate of that end, or -1. */
 static void share(struct relay *r, int others_end)
 {
     if (others_end >= 0)
@@ -199,7 +198,7 @@ bool trelay_carry(struct tsock *s)
     return r->sock != NULL;
 }
 
-/* Has everyone closed the other end, with nothing left to read? */
+/* Returns whether all processes have closed the other end, and nothing is left to read. */
 static bool is_unused(const struct relay *r)
 {
     struct pollfd p = {.fd = r->unix_fd, .events = POLLIN};
@@ -217,7 +216,7 @@ void trelay_look(struct tsock *s)
             end(r);
         else
             left += r->sock == s;
-    /* Its only other user need not ask, and may not know how to. */
+    /* The only other user need not ask, and may not be able to. */
     if (left == 1 && s->obj.refs == 2 && trelay_carry(s))
         (void)trelay_start();
 }
@@ -280,12 +279,12 @@ static void read_unix(struct relay *r)
     w->at = 0;
     w->len = n > 0 ? (size_t)n : 0;
     w->end = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    /* Another owner of the same end: it is served already. */
+    /* An ask by another owner of the same end, which is served already. */
     tfd_internal_close(ask.end);
     tfd_internal_close(ask.answer);
 }
 
-/* Writes what is there; false when the other side takes nothing any more. */
+/* Writes the pending bytes; false when the other side accepts no more. */
 static bool drain(struct way *w, int fd, bool toe)
 {
     ssize_t n;
@@ -313,7 +312,7 @@ static bool is_full(const struct way *w)
     return w->at < w->len;
 }
 
-/* One turn, with what poll() said of both; false when the connection has ended. */
+/* Runs one turn with the poll() events of both sides; false when the connection has ended. */
 static bool turn(struct relay *r, short flow, short others)
 {
     struct way *in = &r->ways->to_others, *out = &r->ways->to_peer;
@@ -322,11 +321,11 @@ static bool turn(struct relay *r, short flow, short others)
         read_flow(r);
     if (!is_full(out) && !out->end && (others & (POLLIN | POLLHUP | POLLERR)))
         read_unix(r);
-    /* The others have closed it altogether and all they wrote is on its way: so do we. */
+    /* The others have closed their end and all their bytes are passed on: close the flow too. */
     if (out->end && (others & POLLHUP) && !is_full(out))
         return false;
     if (!drain(in, r->unix_fd, false)) {
-        in->at = in->len; /* they read no more; what they have written still goes */
+        in->at = in->len; /* they read no more; bytes that they have written are still passed on */
         in->end = in->fin_sent = true;
     }
     return drain(out, r->toe_fd, true) && !(in->fin_sent && out->fin_sent);
@@ -337,7 +336,7 @@ static bool turn(struct relay *r, short flow, short others)
 static struct pollfd *polled;
 static size_t polled_room;
 
-/* Frees what has ended; false when nothing is left. */
+/* Frees relays that have ended; false when none is left. */
 static bool sweep(void)
 {
     for (struct relay **at = &relays; *at;) {
@@ -352,7 +351,7 @@ static bool sweep(void)
         while (other && (other->sock != r->sock || other->ways))
             other = other->next;
         if (r->ways && !other) {
-            tfd_internal_close(r->others_end); /* so that its last user's close is seen */
+            tfd_internal_close(r->others_end); /* so that the close by its last user is detected */
             r->others_end = -1;
         }
         at = &r->next;
@@ -378,7 +377,8 @@ static int list_one(int fd, int events, nfds_t *n)
     return (int)(*n)++;
 }
 
-/* What is to be waited for; 0: no memory. An offer whose ask waits is looked at soon. */
+/* Lists the descriptors to poll; 0: no memory. *soon: an ask is pending, so poll for a short time.
+ */
 static nfds_t list(bool *soon)
 {
     nfds_t n = 0;
@@ -404,7 +404,7 @@ static nfds_t list(bool *soon)
         out = &r->ways->to_peer;
         flow = (!is_full(in) && !in->end ? POLLIN : 0) | (is_full(out) ? POLLOUT : 0);
         others = (!is_full(out) && !out->end ? POLLIN : 0) | (is_full(in) ? POLLOUT : 0);
-        /* A hang-up outside the requested events would wake us for ever. */
+        /* A hang-up, reported without being requested, would wake us again and again. */
         if (flow)
             r->flow_at = list_one(r->toe_fd, flow, &n);
         if (others || !is_full(out))
@@ -419,7 +419,7 @@ static short said_of(int at)
     return at < 0 ? 0 : polled[at].revents;
 }
 
-/* By another offer of the same flow: the end that is in use. */
+/* Returns the end of the same flow that is in use by another offer. */
 static int end_in_use(const struct relay *asked)
 {
     const struct relay *r = relays;
@@ -429,7 +429,7 @@ static int end_in_use(const struct relay *asked)
     return r ? r->others_end : -1;
 }
 
-/* Somebody asks for what was offered, or has written without asking. Lock held. */
+/* Handles an ask for an offer, or a write by a process that did not ask. Lock held. */
 static void hear(struct relay *r)
 {
     struct tshare_ask ask = {r->others_end, r->answer};
@@ -460,7 +460,7 @@ static void hear(struct relay *r)
         end(r);
     }
     tfd_internal_close(ask.end);
-    tfd_internal_close(ask.answer); /* which tells that it is served */
+    tfd_internal_close(ask.answer); /* the close notifies the asker that it is served */
 }
 
 static void handle(void)
@@ -469,7 +469,7 @@ static void handle(void)
         short flow = said_of(r->flow_at), others = said_of(r->unix_at);
         bool more;
 
-        r->flow_at = r->unix_at = -1; /* one that another thread has begun has nothing to say yet */
+        r->flow_at = r->unix_at = -1; /* a relay that another thread has begun has no events yet */
         if (!r->sock)
             continue;
         if (!r->ways) {

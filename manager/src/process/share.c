@@ -17,7 +17,7 @@
 #include "share_use.h"
 #include "tsock.h"
 
-/* The name of the flow's end: abstract, and its own by the number of its inode. */
+/* The name of the flow's end: abstract, and unique by the number of its inode. */
 struct name {
     char mark[16];
     uint64_t inode;
@@ -59,7 +59,7 @@ void tshare_name(int unix_fd, const struct tsock *s)
     (void)sys_bind(unix_fd, (struct sockaddr *)&a, NAME_SIZE);
 }
 
-/* The owner of a Unix socket that leads to a relay reads the name there. */
+/* Reads the name of the peer of a Unix socket. False: it is no end of a relay. */
 static bool read_name(int fd, struct name *n)
 {
     struct sockaddr_un a;
@@ -176,7 +176,7 @@ ssize_t tshare_hear(int unix_fd, void *buf, size_t n, struct tshare_ask *ask)
         return r;
     ask->end = tfd_internal(fds[0]);
     ask->answer = tfd_internal(fds[1]);
-    /* Its byte is the last: the kernel ends a read with what brings descriptors. */
+    /* The byte of the ask is the last: the kernel ends a read at a byte with descriptors. */
     return r > 1 ? r - 1 : terr(EAGAIN);
 }
 
@@ -193,7 +193,7 @@ void tshare_answer(int answer, int end)
 
 /* ---- sockets ---- */
 
-/* The flow is not this socket's any more. */
+/* Detaches the flow from this socket. */
 static void let_go(struct tsock *s)
 {
     s->qp = NULL;
@@ -253,14 +253,14 @@ void tshare_divide(struct tsock *s, bool nonblock, struct tsock *flow, int end)
     if (flow->qp)
         flow->qp->slots[flow->slot] = flow;
     let_go(s);
-    s->zc = NULL; /* what waits to be acknowledged goes with the flow */
+    s->zc = NULL; /* sends not acknowledged yet move with the flow */
     s->error = 0;
     s->flow = flow;
     s->state = TS_SHARED;
     atomic_store_explicit(&s->settled, true, memory_order_relaxed);
-    if (s->nonblock != nonblock) /* it was changed here; what the others changed is there */
+    if (s->nonblock != nonblock) /* changed here; changes by others are in the shared file */
         sys_fcntl(end, F_SETFL, s->nonblock ? O_RDWR | O_NONBLOCK : O_RDWR);
     tshare_replace_all(s, end);
     tepoll_to_kernel(s);
-    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* waiters look again: the kernel answers now */
+    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* waiters check again: now the kernel serves it */
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bind.c - bind(): always the kernel's, so that ports are reserved and chosen there; with the TOE's
- * address, which the kernel does not have, by IP_FREEBIND. What the kernel does not know of, the
- * TOE is asked about: connections of its own that hold the port (bind(2), SO_REUSEADDR of
- * socket(7)).
+ * bind.c - bind(): always in the kernel, which reserves and chooses ports; by IP_FREEBIND for the
+ * TOE's address, which the kernel does not have. The TOE is asked about its own connections that
+ * use the port, of which the kernel does not know (bind(2), SO_REUSEADDR of socket(7)).
  */
 #include "ctx.h"
 #include "fdtab.h"
@@ -14,7 +13,7 @@
 #include "sock.h"
 #include "tsock.h"
 
-/* The undecided socket behind fd, with the lock taken; else NULL and the lock not held. */
+/* Returns the undecided socket of fd with the lock held; else NULL without the lock. */
 static struct tsock *lock_new(int fd)
 {
     struct tsock *s;
@@ -34,7 +33,7 @@ static bool is_any(const struct tname *at)
     return at->wildcard || (at->v4 && at->ip == htonl(INADDR_ANY));
 }
 
-/* Does the TOE have this address? */
+/* Returns whether the TOE has this address. */
 static bool is_toes(const struct tname *at)
 {
     struct toedev_ip6 t;
@@ -44,7 +43,7 @@ static bool is_toes(const struct tname *at)
     return !IN6_IS_ADDR_LOOPBACK(&at->ip6) && tctx_know() && tip6_get(&t) && tip6_own(&t, at);
 }
 
-/* BIND to each engine: do connections of theirs stand in the way? */
+/* Sends BIND to each engine. Returns whether connections of theirs prevent the bind. */
 static bool is_held(const struct tsock *s, const struct tname *at)
 {
     uint8_t flags = (s->opts.reuseaddr ? TOE_F_BIND_REUSEADDR : 0) |
@@ -53,7 +52,7 @@ static bool is_held(const struct tsock *s, const struct tname *at)
     bool v6 = !at->v4 && tip6_get(&t);
 
     if (!at->v4 && !v6 && s->opts.v6only)
-        return false; /* the TOE has none of IPv6 */
+        return false; /* the TOE has no IPv6 address */
     if (v6)
         flags |= TOE_F_BIND_V6 | (s->opts.v6only ? TOE_F_BIND_V6ONLY : 0);
     tctx.bind_refused = false;
@@ -76,7 +75,7 @@ static int bind_new(const struct tsock *s, int fd, const struct sockaddr *addr, 
 
     if (toes && !tctx.shared)
         sys_setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
-    /* upon a socket that is bound the kernel says EINVAL, before it looks at ports */
+    /* on a bound socket the kernel returns EINVAL before it checks ports */
     if (at->port && (toes || (is_any(at) && tctx_know())) && tsock_kernel_name(fd, &bound) == 0 &&
         !bound.port && is_held(s, at))
         return terr(EADDRINUSE);

@@ -57,7 +57,7 @@ void tconnect_failed(uint32_t cookie, int error)
 
     if (!s || s->state != TS_CONNECTING)
         return;
-    /* The segments of a port that bind() chose reach one engine: the others refuse it. */
+    /* Segments to a port that bind() chose reach one engine only: the others refuse it. */
     if (error == EADDRNOTAVAIL && s->local_port && s->asked < tctx.qps_n) {
         s->elsewhere = tctx.elsewhere = true;
         return;
@@ -71,7 +71,7 @@ void tconnect_failed(uint32_t cookie, int error)
     tflow_gone(s, error ? error : ECONNREFUSED);
 }
 
-/* Has the next queue pair make the connection. */
+/* Sends CONNECT through the next queue pair. */
 static void ask(struct tsock *s)
 {
     uint8_t flags = s->wants_fast ? TOE_F_CONNECT_FAST : 0;
@@ -104,7 +104,7 @@ void tconnect_elsewhere(void)
     thandle_each(ask_elsewhere);
 }
 
-/* Sends CONNECT. 0 or -1 with errno. */
+/* Starts a connect over the TOE. 0, or -1 with errno. */
 static int start(struct tsock *s, const struct tname *to, bool fast)
 {
     s->handle = thandle_new(s);
@@ -125,11 +125,11 @@ static int start(struct tsock *s, const struct tname *to, bool fast)
     ask(s);
     if (fast)
         tfast_settle(s);
-    tepoll_adopt(s); /* last: it may find the TOE gone, and the queue pair with it */
+    tepoll_adopt(s); /* last: it may detect the loss of the TOE and free the queue pair */
     return 0;
 }
 
-/* The end of a connect() that waited or that comes back. */
+/* Ends a connect() that waited, or that is called again. */
 static int finish(struct tsock *s)
 {
     if (s->state == TS_OPEN) {
@@ -156,7 +156,7 @@ int tconnect_wait(struct tsock *s)
     return finish(s);
 }
 
-/* The port bind() gave to the kernel socket that stands in for this one. */
+/* Records the port that bind() gave to the placeholder. */
 static void note_local_port(struct tsock *s, int fd)
 {
     struct sockaddr_storage a;
@@ -170,7 +170,7 @@ static void note_local_port(struct tsock *s, int fd)
         s->local_port = n.port, s->local6 = n.ip6;
 }
 
-/* A kernel socket again, after a connect() over the TOE that failed. */
+/* Makes s a kernel socket again, after a connect() over the TOE that failed. */
 static void back_to_kernel(struct tsock *s, int fd)
 {
     if (s->state != TS_NEW)
@@ -190,9 +190,9 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
         return terr(wrong);
     }
     if (wrong)
-        return 0; /* the kernel says what is wrong with it */
+        return 0; /* the kernel reports the error */
     if (to.v4 && s->opts.v6only && s->state == TS_NEW)
-        return 0; /* and with IPv4 on a socket of IPv6 alone */
+        return 0; /* also of an IPv4 address on an IPv6-only socket */
     if (!tfd_is_own(fd))
         tip6_scope(fd, &to);
     switch (tpolicy_connect(fd, &to)) {
@@ -212,14 +212,15 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     }
     *kernel = false;
     if (!to.port)
-        return terr(ECONNREFUSED); /* there is no listener, and what the kernel sends is reset */
+        return terr(ECONNREFUSED); /* port 0: as on Linux, whose SYN is answered by a reset */
     note_local_port(s, fd);
     if (IN6_IS_ADDR_UNSPECIFIED(&s->local6))
         s->local6 = to.from;
     return start(s, &to, fast);
 }
 
-/* connect() to AF_UNSPEC dissolves the association (connect(2)): a reset, and a socket as new. */
+/* connect() to AF_UNSPEC dissolves the association (connect(2)): resets the connection and makes
+ * the socket as new. */
 static int disconnect(struct tsock *s)
 {
     if (s->state == TS_OPEN || s->state == TS_CONNECTING)
@@ -239,8 +240,8 @@ static int connect_new(struct tsock *s, int fd, const struct sockaddr *addr, soc
 {
     if (tconnect_begin(s, fd, addr, len, s->opts.fastopen_connect, kernel) < 0)
         return -1;
-    /* TCP_FASTOPEN_CONNECT with a cookie: connected for all the program can tell, and the SYN goes
-     * with what it writes */
+    /* TCP_FASTOPEN_CONNECT with a cookie: the program sees a connected socket, and the SYN is sent
+     * with its first data */
     if (*kernel || s->fast)
         return 0;
     return s->nonblock && s->state == TS_CONNECTING ? terr(EINPROGRESS) : tconnect_wait(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dispatch.c - HW commands to sockets (SEEDS S1.12; dispatch.h): every command becomes a change of
- * a socket and a notification. Handlers never send SW commands, so that a wait for room in the SW
+ * a socket and a notification. Handlers never send SW commands, so that a wait for space in the SW
  * ring can drain the HW ring.
  */
 #include "dispatch.h"
@@ -20,7 +20,7 @@
 #include "urgent.h"
 #include "zerocopy.h"
 
-/* The socket of a flow that the TOE names; NULL when the application has closed it. */
+/* Returns the socket of the flow in the command; NULL when the application has closed it. */
 static struct tsock *flow_sock(struct tqp *qp, const struct toe_cmd *c)
 {
     uint32_t slot = toe_cmd_flow(c);
@@ -45,7 +45,7 @@ static void data_received(struct tqp *qp, const struct toe_cmd *c)
         tqp_breach(qp, "more data than the receive buffer holds", n);
         return;
     }
-    /* after shutdown(SHUT_RD) Linux still takes data in; the reader sees end of stream all the same
+    /* after shutdown(SHUT_RD) Linux still receives data, but the reader sees the end of the stream
      */
     s->rx_avail += n;
     if (unlikely(s->oob))
@@ -77,7 +77,7 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
     s->tx_free += n;
     if (unlikely(s->zc))
         tzc_acked(s);
-    /* Also when no sender was turned away: a poller may have found the socket not writable. */
+    /* Also when no send failed: a poller may have found the socket not writable. */
     if (unlikely((!was_writable && tsock_writable(s)) || s->lingering))
         tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
 }
@@ -86,7 +86,7 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
 static int end_error(const struct tsock *s, int reason)
 {
     if (reason == TOE_R_STALE)
-        return ECONNRESET; /* accepted here while another got it */
+        return ECONNRESET; /* accepted here, but another process got it */
     return reason == ECONNRESET && s->eof && !(s->shut & TSHUT_WR) ? EPIPE : reason;
 }
 
@@ -137,7 +137,7 @@ static void error_event(struct tqp *qp, const struct toe_cmd *c)
         tctx.bind_refused |= reason == TOE_R_ADDRINUSE;
         return;
     }
-    /* A command for a flow that ended meanwhile: its CLOSE_EVENT is before us in the ring. */
+    /* Our command was for a flow that had ended: its CLOSE_EVENT precedes this one in the ring. */
     if (reason == TOE_R_NOTCONN || reason == TOE_R_BADF || reason == TOE_R_NOENT)
         return;
     if (type == TOE_CMD_OPTION)
@@ -185,15 +185,15 @@ static void lose(struct tsock *s)
     if (s->state == TS_LISTEN) {
         tlisten_drop_queue(s);
         s->announced = 0;
-        /* Sleepers look again, for the next TOE: the interrupt that would wake them goes with the
-         * queue pairs, out of an epoll instance even before its sleeper has seen it. */
+        /* Wakes sleepers, to wait for the next TOE. The interrupt that would wake them is closed
+         * with the queue pairs, and so leaves an epoll instance before its sleeper has seen it. */
         tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
     } else if (s->state == TS_CONNECTING) {
         tconnect_failed(s->handle, ECONNRESET);
     }
 }
 
-/* The buffers go with the queue pair. */
+/* Detaches s from its queue pair, whose buffers are about to be freed. */
 static void lose_flow(struct tqp *qp, struct tsock *s)
 {
     int error = s->state == TS_OPEN || s->rx_avail ? ECONNRESET : s->error;

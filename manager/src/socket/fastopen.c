@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fastopen.c - Fast Open as Linux's sockets have it (RFC 7413; tcp(7)): MSG_FASTOPEN,
+ * fastopen.c - Fast Open with the interface of Linux (RFC 7413; tcp(7)): MSG_FASTOPEN,
  * TCP_FASTOPEN_CONNECT, and listeners with TCP_FASTOPEN.
  *
- * The CONNECT's answer is waited for, which a TOE that works gives at once: CONNECT_READY when data
- * may go with the SYN. The socket is then TS_CONNECTING with a slot (s->fast), and the first bytes
- * put into its buffer start the SYN.
+ * The call waits for the answer to CONNECT, which a working TOE gives at once: CONNECT_READY when
+ * data may go with the SYN. The socket is then TS_CONNECTING with a slot (s->fast), and the first
+ * bytes put into its buffer trigger the SYN.
  */
 #include <string.h>
 
@@ -35,7 +35,7 @@ void tconnect_ready(struct tqp *qp, const struct toe_cmd *c)
         tqp_abort_later(qp, slot);
         return;
     }
-    if (!s->wants_fast) { /* the caller has given up, so nothing would start its SYN */
+    if (!s->wants_fast) { /* the caller has given up, so nothing would trigger its SYN */
         tqp_abort_later(qp, slot);
         tconnect_failed(s->handle, ETIMEDOUT);
         return;
@@ -52,7 +52,7 @@ bool tfast_established(struct tqp *qp, const struct toe_cmd *c)
 
     if (!s)
         return false;
-    if (s == TSLOT_CLOSING) /* closed meanwhile; its end is under way */
+    if (s == TSLOT_CLOSING) /* closed in the meantime; CLOSE_EVENT will follow */
         return true;
     if (!s->fast || s->handle != toe_cmd_arg0(c))
         return false;

@@ -8,16 +8,17 @@
 struct toe_cmd;
 struct tqp;
 
-/* Waits for the TOE to take a CONNECT with FAST. */
+/* Waits until the TOE has taken a CONNECT with FAST. */
 TOE_HIDDEN void tfast_settle(struct tsock *s);
-/* CONNECT_ESTABLISHED of a flow that CONNECT_READY had named: true. */
+/* Handles CONNECT_ESTABLISHED. True: of a flow already known by CONNECT_READY. */
 TOE_HIDDEN bool tfast_established(struct tqp *qp, const struct toe_cmd *c);
-/* CONNECT_READY. */
+/* Handles CONNECT_READY. */
 TOE_HIDDEN void tconnect_ready(struct tqp *qp, const struct toe_cmd *c);
-/* A connection that CONNECT_READY had named ends before it is open. */
+/* Ends a connection known by CONNECT_READY before it is open. */
 TOE_HIDDEN void tfast_ended(struct tsock *s, int error);
-/* sendto() with MSG_FASTOPEN begins the connection: *kernel as tconnect_begin() of connect.h; 0:
- * data may be sent, -1 with errno. data: there is some, else the SYN waits for none. */
+/* Begins the connection of a sendto() with MSG_FASTOPEN. Returns 0 when data may be sent, or -1
+ * with errno; *kernel as tconnect_begin() of connect.h. data: there is some, else the SYN does not
+ * wait for data. */
 TOE_HIDDEN int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool data,
                              bool *kernel);
 

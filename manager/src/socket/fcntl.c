@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fcntl.c - fcntl and ioctl of what the TOE carries (fcntl(2), tcp(7), socket(7)).
+ * fcntl.c - fcntl and ioctl of TOE sockets (fcntl(2), tcp(7), socket(7)).
  *
- * The flags of an open file are the object's, not the placeholder's: placeholders of accepted
- * connections are duplicates of one and share its flags in the kernel.
+ * The flags of an open file are stored in the object, not in the placeholder: placeholders of
+ * accepted connections are duplicates of one and share its flags in the kernel.
  */
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
@@ -38,17 +38,17 @@ void tsock_note_flags(const struct tsock *s, int fd)
 
 static int set_flags(struct tsock *s, int fd, long flags)
 {
-    /* Signals at readiness (O_ASYNC) are not made; Linux says EINVAL of files that cannot. */
+    /* Signals at readiness (O_ASYNC) are not supported; Linux returns EINVAL for such files. */
     if (flags & O_ASYNC)
         return terr(EINVAL);
     s->nonblock = (flags & O_NONBLOCK) != 0;
     if (s->state == TS_LISTEN && !tfd_is_own(fd))
         tsock_note_flags(s, fd);
-    /* An undecided socket is still the kernel's to connect. */
+    /* The kernel may still connect an undecided socket. */
     return tsock_kernels(s) ? sys_fcntl(fd, F_SETFL, flags) : 0;
 }
 
-/* The copy leads to the same object. */
+/* Duplicates fd; the new number refers to the same object. */
 static int duplicate(struct tobj *o, int fd, int cmd, long lowest)
 {
     int copy = sys_fcntl(fd, cmd, lowest);
@@ -62,7 +62,7 @@ static int duplicate(struct tobj *o, int fd, int cmd, long lowest)
     return copy;
 }
 
-/* The owner, which gets SIGURG: the kernel checks which process or thread may be named. */
+/* Sets the owner, which gets SIGURG. The kernel checks which process or thread is allowed. */
 static int set_owner(struct tsock *s, int fd, int cmd, long arg)
 {
     const struct f_owner_ex *ex = (const struct f_owner_ex *)arg;
@@ -75,7 +75,7 @@ static int set_owner(struct tsock *s, int fd, int cmd, long arg)
     return r;
 }
 
-/* Not the kernel's: placeholders of accepted connections share its answer. */
+/* Returns our own value: in the kernel, placeholders of accepted connections share one owner. */
 static int get_owner(const struct tsock *s, struct f_owner_ex *out)
 {
     struct f_owner_ex ex = {s->owner_tid   ? F_OWNER_TID
@@ -135,7 +135,7 @@ static int give(void *arg, uint32_t value)
     return 0;
 }
 
-/* Bytes handed over that have not been sent at all: those of SIOCOUTQ less what is in flight. */
+/* Returns the bytes not sent yet: those of SIOCOUTQ less those in flight. */
 static uint32_t unsent(const struct tsock *s)
 {
     struct toedev_flow_record r;
@@ -146,7 +146,7 @@ static uint32_t unsent(const struct tsock *s)
     return unacked > r.in_flight ? unacked - r.in_flight : 0;
 }
 
-/* FIOSETOWN, SIOCSPGRP: F_SETOWN by another name. */
+/* FIOSETOWN, SIOCSPGRP: F_SETOWN under other names. */
 static int set_owner_by(struct tsock *s, int fd, unsigned long request, void *arg)
 {
     int r = sys_ioctl(fd, request, arg);

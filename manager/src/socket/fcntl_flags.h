@@ -5,9 +5,9 @@
 
 #include "tsock.h"
 
-/* Records a listener's O_NONBLOCK where a process that inherits it finds it. accept() asks the
- * kernel's half of a listener that both serve without waiting. So F_SETSIG, of no use else there,
- * keeps what the program wants: SIGIO to wait. */
+/* Records a listener's O_NONBLOCK for a process that inherits it. The kernel's half of a listener
+ * that both serve is always O_NONBLOCK, because accept() asks it without waiting. So F_SETSIG,
+ * which has no other use there, records the program's mode: SIGIO means blocking. */
 TOE_HIDDEN void tsock_note_flags(const struct tsock *s, int fd);
 
 #endif

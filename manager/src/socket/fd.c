@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fd.c - what is done to descriptor numbers: close and dup (fcntl.c has the rest).
+ * fd.c - operations on descriptor numbers: close and dup (fcntl.c has the others).
  */
 #include "ctx.h"
 #include "dispatch.h"
@@ -14,8 +14,8 @@
 #include "wait.h"
 
 /*
- * SO_LINGER with a time: the FIN goes, and close waits until the peer has all data (as Linux, also
- * on a non-blocking socket; Linux waits for the ACK of the FIN too, which the TOE does not tell).
+ * SO_LINGER with a time: sends the FIN, and close waits until the peer has all data (as Linux, also
+ * on a non-blocking socket; Linux waits for the ACK of the FIN too, which the TOE does not report).
  * With unread data it does not wait: the connection is reset.
  */
 static void linger(struct tsock *s)
@@ -61,7 +61,7 @@ int toe_close(int fd)
     if (tobj_get(fd)) {
         tctx_lock();
         o = tobj_get(fd);
-        /* The number leaves the table before the kernel may give it out again. */
+        /* The number leaves the table before the kernel can allocate it again. */
         if (o)
             close_locked(fd, o);
         tctx_unlock();
@@ -71,7 +71,7 @@ int toe_close(int fd)
     return sys_close(fd);
 }
 
-/* The new number of a duplicate leads where the old one does. */
+/* Makes the new number of a duplicate refer to the object of the old one. */
 static int adopt_dup(int fd, int new_fd)
 {
     struct tobj *o;
@@ -120,7 +120,7 @@ int toe_dup3(int fd, int new_fd, int flags)
 
 int toe_dup2(int fd, int new_fd)
 {
-    if (fd == new_fd) /* 0 descriptors change; the kernel says whether it is open */
+    if (fd == new_fd) /* nothing changes; the kernel checks that it is open */
         return sys_fcntl(fd, F_GETFD, 0) < 0 ? -1 : fd;
     return toe_dup3(fd, new_fd, 0);
 }

@@ -50,7 +50,7 @@ void tflow_release(struct tsock *s)
     s->rx = s->tx = NULL;
     s->framed = false;
     s->rx_avail = 0;
-    /* not put here: we may be inside a drain, which must not wait for room (ring.h) */
+    /* not put here: this may be within a drain, which must not wait for space (ring.h) */
     qp->slots[s->slot] = TSLOT_CLOSING;
     tqp_release_later(qp, s->slot);
 }
@@ -72,7 +72,7 @@ void tflow_gone(struct tsock *s, int error)
     if (error)
         s->error = error;
     tzc_gone(s);
-    /* What has come before the end can still be read: Linux keeps it after a reset too. */
+    /* Data received before the end can still be read: Linux keeps it after a reset too. */
     if (!s->rx_avail && !s->claims)
         tflow_release(s);
     tobj_notify(&s->obj, tsock_events(s));
@@ -84,7 +84,7 @@ static void end_open(struct tsock *s)
     bool abort = s->abort || (s->opts.linger_on && s->opts.linger_s == 0);
 
     tloan_settle(s);
-    /* unread data is for the TOE to see: it answers a close over it with RST, as Linux does */
+    /* the TOE must know of unread data: it answers a close with RST then, as Linux does */
     tflow_report_read(s);
     tzc_settle(s);
     qp->slots[s->slot] = TSLOT_CLOSING;
@@ -98,7 +98,7 @@ static void end_connecting(struct tsock *s)
     struct tqp *qp = s->qp;
     uint32_t cookie = s->handle;
 
-    /* the answer will find no handle; an established flow is then aborted (tconnect_done) */
+    /* the answer will match no handle; an established flow is then aborted (tconnect_done()) */
     thandle_free(s->handle);
     s->handle = 0;
     s->qp = NULL;

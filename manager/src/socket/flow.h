@@ -7,19 +7,19 @@
 
 struct tqp;
 
-/* Binds s to a slot just established. */
+/* Binds s to the slot of a new flow. */
 TOE_HIDDEN void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot);
-/* The last descriptor is gone, or toe_terminate(): ends what s is in whatever state. */
+/* Ends s in any state: its last descriptor was closed, or toe_terminate() was called. */
 TOE_HIDDEN void tsock_end(struct tsock *s);
-/* Gives the slot back when nothing of it is wanted any more (final close seen, data read). */
+/* Releases the slot when it is no longer needed (final close seen, data read). */
 TOE_HIDDEN void tflow_release(struct tsock *s);
-/* The same as soon as that is so: after a read of a dead socket. Not while draining. */
+/* The same after a read of a dead socket. Not while draining. */
 TOE_HIDDEN void tflow_done(struct tsock *s);
-/* The final CLOSE_EVENT or the loss of the TOE, with an errno or 0. */
+/* Handles the final CLOSE_EVENT or the loss of the TOE, with an errno or 0. */
 TOE_HIDDEN void tflow_gone(struct tsock *s, int error);
-/* Says RECV for what was read. */
+/* Sends RECV for the bytes read. */
 TOE_HIDDEN void tflow_report_read(struct tsock *s);
-/* The two sockets of a shared connection, one of which ends, know each other no more. */
+/* Unlinks the two sockets of a shared connection, one of which ends. */
 TOE_HIDDEN void tflow_part(struct tsock *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frames.h - received bytes that a TOE in this thread holds in the frames that brought them
- * (toe/inline.h; SEEDS S4.4). While tsock.framed is 0 all are in the slot's receive buffer, as they
- * always are with another TOE. Lock held.
+ * frames.h - received bytes that a TOE in this thread keeps in the received frames (toe/inline.h;
+ * SEEDS S4.4). While tsock.framed is 0, and always with other TOEs, all are in the slot's receive
+ * buffer. Lock held.
  */
 #ifndef LIBTOE_FRAMES_H
 #define LIBTOE_FRAMES_H
@@ -10,8 +10,8 @@
 #include "inline.h"
 #include "tsock.h"
 
-/* Returns where the byte at stream offset pos is, of n that were received; *n becomes how many of
- * them are there in one piece. */
+/* Returns the address of the byte at stream offset pos, the first of *n received ones. Sets *n to
+ * the number of them that are contiguous there. */
 static inline uint8_t *tframe_at(const struct tsock *s, uint32_t pos, uint32_t *n)
 {
     uint32_t at = pos & s->rx_mask;
@@ -23,8 +23,7 @@ static inline uint8_t *tframe_at(const struct tsock *s, uint32_t pos, uint32_t *
     return s->rx + at;
 }
 
-/* The reader has moved on, or a loan was returned: frees frames that are read. Not while draining.
- */
+/* Frees frames that are read, after a read or the return of a loan. Not while draining. */
 static inline void tframe_read(struct tsock *s)
 {
     if (unlikely(s->framed))

@@ -10,7 +10,7 @@
 #include "sock.h"
 #include "tsock.h"
 
-/* The backlog, which the kernel reports for a listener only here. */
+/* Returns the backlog, which the kernel reports for a listener only here. */
 static int backlog_of(int fd)
 {
     struct tcp_info info;
@@ -29,7 +29,7 @@ int tinherit_use(int fd)
 
     if (likely(!s || s->state != TS_NEW || !s->inherited))
         return 0;
-    s->used = 1; /* announced in earnest */
+    s->used = 1; /* announced without WEAK */
     if (tsock_listens(s, fd, backlog_of(fd)) < 0)
         return -1;
     errno = saved;
@@ -46,7 +46,7 @@ void tinherit_look(int fd)
     tctx_lock();
     s = tsock_get(fd);
     if (s && s->state == TS_NEW && s->inherited)
-        (void)tsock_listens(s, fd, backlog_of(fd)); /* accept() says what is wrong */
+        (void)tsock_listens(s, fd, backlog_of(fd)); /* accept() reports errors */
     tctx_unlock();
     errno = saved;
 }

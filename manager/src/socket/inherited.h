@@ -6,11 +6,11 @@
 
 #include "libtoe.h"
 
-/* The program asks for its name: it means to serve it, maybe in children. From here on it keeps the
- * port open, and peers that connect wait there (WEAK). Takes the lock. */
+/* Called when the program reads its name: it is about to serve it, maybe in children. From here on
+ * the listener keeps the port open, and connections wait there (WEAK). Takes the lock. */
 TOE_HIDDEN void tinherit_look(int fd);
-/* The other way: a listener is about to be passed to another process, which is likely to serve it.
- * Takes the lock. */
+/* Called before a listener is passed to another process, which is likely to serve it. Takes the
+ * lock. */
 TOE_HIDDEN void tlisten_pass(int fd);
 
 #endif

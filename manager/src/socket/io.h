@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* io.h - what the send and the receive family share: vectors of memory. */
+/* io.h - vectors of memory, for the send and the receive family. */
 #ifndef LIBTOE_IO_H
 #define LIBTOE_IO_H
 
@@ -8,12 +8,12 @@
 
 #include "tsock.h"
 
-/* The number is an undecided socket: the kernel gets the call. Not an errno return (-1). */
+/* The number is an undecided socket: pass the call to the kernel. Not an errno return (-1). */
 #define TIO_KERNEL ((ssize_t)-2)
 
 #define TIO_VECTORS 1024 /* Linux's UIO_MAXIOV */
 
-/* Bytes in all, or -1 with EINVAL when the vector is not acceptable to Linux either. */
+/* Returns the total bytes, or -1 with EINVAL when Linux would reject the vector too. */
 static inline ssize_t tio_total(const struct iovec *v, size_t count)
 {
     size_t sum = 0;
@@ -28,13 +28,14 @@ static inline ssize_t tio_total(const struct iovec *v, size_t count)
     return (ssize_t)sum;
 }
 
-/* A walk over a vector. */
+/* A position in a vector. */
 struct tio_cursor {
     const struct iovec *v;
-    size_t done; /* of *v */
+    size_t done; /* bytes of *v */
 };
 
-/* The socket of fd, or NULL with EBADF, or EOPNOTSUPP when it is the kernel's. Lock held. */
+/* Returns the socket of fd, or NULL with EBADF, or EOPNOTSUPP when it is the kernel's. Lock held.
+ */
 static inline struct tsock *tsock_of_toe(int fd)
 {
     struct tsock *s = tsock_get(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lent_buffers.c - toe_send_reserve/commit, toe_recv_peek/consume and toe_recv_borrow/return: the
- * application works in the slot's buffers itself, or reads in the frames (SEEDS S4.4).
+ * application works in the slot's buffers itself, or reads the frames in place (SEEDS S4.4).
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct tzc *tzc_get(struct tsock *s)
     if (likely(s->zc != NULL))
         return s->zc;
     s->zc = calloc(1, sizeof(*s->zc));
-    if (s->zc) /* now: the end of a TOE under a claim has no caller to report lack of memory to */
+    if (s->zc) /* now, as the loss of a TOE under a claim has no caller that could get ENOBUFS */
         s->zc->spare = calloc(1, sizeof(*s->zc->spare));
     if (s->zc && !s->zc->spare) {
         free(s->zc);
@@ -56,7 +56,7 @@ static void kept_put(struct tzc *zc)
 
 void tclaim_lost(struct tsock *s, struct tqp *qp)
 {
-    if (!s->claims || qp->inside) /* a TOE in this process is not lost */
+    if (!s->claims || qp->inside) /* a TOE in this process cannot be lost */
         return;
     if (!qp->kept) {
         qp->kept = s->zc->spare;
@@ -97,9 +97,9 @@ void tclaim_forget(struct tsock *s)
     tclaim_end(s);
 }
 
-/* ---- what all four begin with ---- */
+/* ---- common to all calls ---- */
 
-/* n bytes of a ring from position pos on. */
+/* Sets iov to n bytes of a ring from position pos on. */
 static void ranges(uint8_t *ring, uint32_t mask, uint32_t pos, uint32_t n, struct iovec iov[2])
 {
     uint32_t at = pos & mask, first = mask + 1 - at;
@@ -115,7 +115,7 @@ static bool may_wait(const struct tsock *s, int flags)
     return !s->nonblock && !(flags & MSG_DONTWAIT);
 }
 
-/* Sleeps once for the socket. 0, or -1 with errno; *deadline 0 at first. */
+/* Sleeps once until the socket changes. 0, or -1 with errno. *deadline is 0 at first. */
 static int wait_once(struct tsock *s, uint64_t *deadline, uint64_t limit)
 {
     if (!*deadline)
@@ -127,7 +127,7 @@ static int wait_once(struct tsock *s, uint64_t *deadline, uint64_t limit)
 
 /* ---- sending ---- */
 
-/* Waits for room: 0, or -1 with errno. */
+/* Waits for space: 0, or -1 with errno. */
 static int room(struct tsock *s, int flags)
 {
     uint64_t deadline = 0;
@@ -135,7 +135,7 @@ static int room(struct tsock *s, int flags)
     tctx_progress();
     for (;;) {
         if (tsock_kernels(s) || s->state == TS_LISTEN ||
-            (s->state == TS_CONNECTING && s->fast)) /* whose SYN waits for a send */
+            (s->state == TS_CONNECTING && s->fast)) /* its SYN waits for a send */
             return terr(ENOTCONN);
         if (tsend_may(s) < 0)
             return -1;
@@ -227,25 +227,26 @@ ssize_t toe_send_commit(int fd, size_t n, int flags)
 
 /* ---- receiving ---- */
 
-/* Bytes that a recv() could have now; *skip of the stream before them are left out. */
+/* Returns the bytes that a recv() could return now. *skip: bytes of the stream before them that it
+ * would leave out. */
 static uint32_t readable(const struct tsock *s, uint32_t *skip)
 {
     *skip = unlikely(s->oob) ? tsock_urgent_skip(s) : 0;
     return unlikely(s->oob) ? turgent_readable(s) : s->rx_avail;
 }
 
-/* Are n bytes enough to come back with? */
+/* Returns whether n bytes are enough to return. */
 static bool is_enough(const struct tsock *s, uint32_t n)
 {
     uint32_t least = s->lowat > 1 ? (uint32_t)s->lowat : 1;
     uint32_t half = (s->rx_mask + 1) >> 1; /* as in readable() of ready.c */
 
     if (n && (s->oob || s->eof || s->error || (s->shut & TSHUT_RD)))
-        return true; /* no more are to come, or not with these */
+        return true; /* no more will follow, or not together with these */
     return n >= (least < half ? least : half);
 }
 
-/* Waits for bytes: their number, 0 at the end, -1 with errno. */
+/* Waits for bytes. Returns their number, 0 at the end of the stream, -1 with errno. */
 static ssize_t bytes(struct tsock *s, uint32_t *skip, int flags)
 {
     uint64_t deadline = 0;
@@ -262,18 +263,18 @@ static ssize_t bytes(struct tsock *s, uint32_t *skip, int flags)
         if (!trecv_must_wait(s, &r))
             return r;
         if (s->rx_unreported && s->state == TS_OPEN)
-            tflow_report_read(s); /* what is waited for may need all of the buffer */
+            tflow_report_read(s); /* SO_RCVLOWAT bytes may need all of the buffer */
         if (!may_wait(s, flags))
             return n ? (ssize_t)n : terr(EAGAIN);
         if (wait_once(s, &deadline, s->opts.rcvtimeo) < 0) {
-            n = readable(s, skip); /* others may have read meanwhile */
+            n = readable(s, skip); /* others may have read in the meantime */
             return n ? (ssize_t)n : -1;
         }
         tctx_progress();
     }
 }
 
-/* Of n bytes from stream offset pos on, as many as lie in two pieces. */
+/* Returns how many of the n bytes from stream offset pos on are in the first two pieces. */
 static uint32_t pieces(const struct tsock *s, uint32_t pos, uint32_t n, struct iovec iov[2])
 {
     uint32_t first = n, second;
@@ -290,7 +291,7 @@ static uint32_t pieces(const struct tsock *s, uint32_t pos, uint32_t n, struct i
     return first + second;
 }
 
-/* alone: not while somebody else peeks. */
+/* alone: fails while there is another peek. */
 static ssize_t peek(struct tsock *s, struct iovec iov[2], int flags, bool alone)
 {
     uint32_t skip;
@@ -304,7 +305,7 @@ static ssize_t peek(struct tsock *s, struct iovec iov[2], int flags, bool alone)
         n = terr(EBUSY);
     if (n == 0)
         iov[0] = iov[1] = (struct iovec){NULL, 0};
-    /* All that there is, so what is in more than two pieces must be copied after all. */
+    /* A peek returns all bytes, so bytes in more than two pieces must be copied together. */
     if (n > 0 && pieces(s, s->rx_pos + skip, (uint32_t)n, iov) < (uint32_t)n) {
         tinline_gather(s->qp, s->slot, s->rx_pos + skip);
         (void)pieces(s, s->rx_pos + skip, (uint32_t)n, iov);
@@ -349,7 +350,7 @@ static ssize_t consume(struct tsock *s, size_t n)
 
     if (!(s->claims & TCLAIM_RX) || n > zc->peeked)
         return terr(EINVAL);
-    /* of a TOE that has ended meanwhile nothing is left to count */
+    /* no accounting for a TOE that has ended in the meantime */
     if (n && !zc->kept)
         trecv_taken(s, (uint32_t)n + zc->skip);
     if (unlikely(s->oob))
@@ -379,7 +380,7 @@ static struct tloan *loan(const struct tzc *zc, uint64_t number)
     return &zc->loans[number & (TLOANS_MAX - 1)];
 }
 
-/* Behind all others. borrow() has left room. */
+/* Appends a loan. borrow() has left space. */
 static void append(struct tsock *s, uint32_t n, bool lent)
 {
     struct tzc *zc = s->zc;
@@ -417,14 +418,14 @@ static ssize_t borrow(struct tsock *s, size_t n, struct iovec iov[2], uint64_t *
         return -1;
     if (!zc->loans && !(zc->loans = calloc(TLOANS_MAX, sizeof(*zc->loans))))
         return terr(ENOBUFS);
-    /* As recv(): the TOE is asked when what is there is not enough. */
+    /* As recv(): handles the rings if the bytes available are not enough. */
     r = readable(s, &skip);
     tobj_hold(&s->obj);
     if (!r || !is_enough(s, (uint32_t)r))
         r = bytes(s, &skip, flags);
     if (r > 0 && (s->claims & TCLAIM_RX))
         r = terr(EBUSY);
-    else if (r > 0 && zc->loans_count > TLOANS_MAX - 3) /* skipped, lent, and what is read next */
+    else if (r > 0 && zc->loans_count > TLOANS_MAX - 3) /* entries: skipped, lent, read next */
         r = terr(ENOBUFS);
     if (r > 0) {
         r = n < (size_t)r ? (ssize_t)n : r;

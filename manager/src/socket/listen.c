@@ -24,7 +24,7 @@
 #include "tsock.h"
 #include "wait.h"
 
-#define OWN_NUMBER 0x40000000 /* beside the SOCK_* of accept4() */
+#define OWN_NUMBER 0x40000000 /* distinct from the SOCK_* of accept4() */
 
 void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
 {
@@ -35,7 +35,7 @@ void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
         tqp_breach(qp, "an established flow on a slot in use", slot);
         return;
     }
-    /* a listener closed meanwhile: the TOE does what is needed by itself (UNLISTEN) */
+    /* the listener was closed in the meantime: the TOE ends the flow itself (UNLISTEN) */
     qp->slots[slot] = TSLOT_CLOSING;
     if (!l || l->state != TS_LISTEN)
         return;
@@ -45,11 +45,11 @@ void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
         return;
     }
     tflow_open(s, qp, slot);
-    s->obj.refs = 1; /* the accept queue's */
+    s->obj.refs = 1; /* the accept queue's reference */
     s->accepted = 1;
     s->v6 = l->v6;
     s->opts = l->opts;
-    s->opts.defer = 0; /* of listeners alone */
+    s->opts.defer = 0; /* for listeners only */
     s->lowat = l->lowat;
     s->remote_port = htons(toe_cmd_aux(c));
     s->remote_ip = htonl(toe_cmd_arg0(c));
@@ -86,7 +86,7 @@ void tlisten_drop_queue(struct tsock *l)
     struct tsock *s;
 
     while ((s = tlisten_dequeue(l))) {
-        /* as Linux does with connections not yet accepted: RST */
+        /* RST, as Linux does for connections not yet accepted */
         s->opts.linger_on = 1;
         s->opts.linger_s = 0;
         tobj_put(&s->obj);
@@ -144,7 +144,7 @@ void tlisten_end(struct tsock *s)
             tqp_settle(tctx.qps[q]);
 }
 
-/* A placeholder of the kernel's. */
+/* Gives s a descriptor, a duplicate of the placeholder. Returns it, or -1 with errno. */
 static int number_for(struct tsock *s, int flags)
 {
     int fd = sys_fcntl(tctx.placeholder_fd, flags & SOCK_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
@@ -158,7 +158,7 @@ static int number_for(struct tsock *s, int flags)
     return fd;
 }
 
-/* A connection from the queue gets its descriptor. */
+/* Takes a connection from the queue and gives it a descriptor. */
 static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flags)
 {
     struct tsock *s = l->accept_head;
@@ -171,7 +171,7 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
         return -1;
     tlisten_dequeue(l);
     s->nonblock = (flags & SOCK_NONBLOCK) != 0;
-    s->obj.refs--; /* the queue's */
+    s->obj.refs--; /* the queue's reference */
     if (s->state == TS_OPEN) {
         tqp_send(s->qp, TOE_CMD_ACCEPT, 0, 0, s->slot, 0, 0);
         tsock_apply_options(s);
@@ -181,7 +181,7 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
     return fd;
 }
 
-/* Sleeps until the listener or the kernel's half has something. */
+/* Sleeps until the listener or its kernel half is ready. */
 static int wait_both(struct tsock *s, int fd, uint64_t deadline)
 {
     struct pollfd k[2 + TWAIT_EXTRA] = {{.fd = fd, .events = POLLIN}};

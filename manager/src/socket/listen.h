@@ -8,13 +8,13 @@
 struct toe_cmd;
 struct tqp;
 
-/* LISTEN_ESTABLISHED. */
+/* Handles LISTEN_ESTABLISHED. */
 TOE_HIDDEN void tlisten_established(struct tqp *qp, const struct toe_cmd *c);
 TOE_HIDDEN void tlisten_end(struct tsock *s);
-/* Another process that listens there got the connection: out of the accept queue. */
+/* Removes a connection from the accept queue: another process that listens there has got it. */
 TOE_HIDDEN void tlisten_stale(struct tsock *s);
 TOE_HIDDEN void tlisten_drop_queue(struct tsock *s);
-/* The oldest of the accept queue, with the queue's reference; NULL none. */
+/* Returns the oldest connection of the accept queue, with the queue's reference; NULL: none. */
 TOE_HIDDEN struct tsock *tlisten_dequeue(struct tsock *s);
 
 #endif

@@ -3,7 +3,8 @@
  * pathopt.c - options about the path and the packets (ip(7), ipv6(7), tcp(7)): IP_TOS,
  * IPV6_TCLASS, IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, TCP_MAXSEG, IP_MTU.
  *
- * The placeholder keeps and checks them, as Linux does. What it accepts is sent to the TOE.
+ * The placeholder checks and stores them, as Linux does. Values that it accepts are sent to the
+ * TOE.
  */
 #include <string.h>
 
@@ -13,13 +14,13 @@
 #include "sockopt.h"
 #include "tsock.h"
 
-/* As Linux has them: TCP_MIN_MSS, MAX_TCP_WINDOW. */
+/* Limits of Linux: TCP_MIN_MSS, MAX_TCP_WINDOW. */
 #define MSS_MIN 88
 #define MSS_MAX 32767
 
 #define DISCOVER_MAX 5 /* IP_PMTUDISC_OMIT */
 
-/* ip(7): a byte will do. False: there is none. */
+/* Reads an int, or one byte (ip(7)). False: the value is empty. */
 static bool read_value(const void *value, socklen_t len, int *v)
 {
     if (len >= sizeof *v)

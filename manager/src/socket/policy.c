@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * policy.c - who carries a socket, and what is reported about those that the kernel carries.
+ * policy.c - the carrier of a socket, and the reasons logged for sockets that the kernel carries.
  */
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "route.h"
 #include "tsock.h"
 
-/* Why a number is not carried, by number; string constants. */
+/* By number: why it is not carried; string constants. */
 static _Atomic(const char *) reasons[TFD_MAX];
 
 static const char *const why_loopback = "loopback addresses stay with the kernel";
@@ -59,7 +59,7 @@ const char *toe_why_not(int fd)
     return atomic_load_explicit(&reasons[fd], memory_order_relaxed);
 }
 
-/* Settings are wanted before anything is attached. */
+/* Returns TOEHOLD_REQUIRE; reads the settings if nothing is attached yet. */
 static bool require(void)
 {
     if (!tctx.configured && tctx.state == TC_COLD) {
@@ -103,7 +103,7 @@ bool tpolicy_pass(int fd, const char *why)
     return must;
 }
 
-/* Stays with the kernel and never could be otherwise: not refused, said only when asked to. */
+/* For sockets that a TOE can never carry: not refused; logged only with TOEHOLD_REPORT. */
 static enum tcarrier outside(int fd, const char *why)
 {
     require();
@@ -141,7 +141,8 @@ void tpolicy_other(int domain, int kind)
     tctx_unlock();
 }
 
-/* A shared address: what the kernel would send as the TOE does, the TOE sends. */
+/* With a shared address, the TOE sends packets that the kernel would send with the same source and
+ * interface. */
 static bool sends_as_we(const struct toedev_ip6 *t, const struct tway *way)
 {
     const struct tname from = {.ip6 = way->source6, .scope = way->interface};
@@ -169,7 +170,7 @@ static enum tcarrier connect6(int fd, struct tname *to)
     if (IN6_IS_ADDR_LINKLOCAL(&to->ip6))
         scope = to->scope;
     if (IN6_IS_ADDR_LINKLOCAL(&to->ip6) && (!scope || scope != t.scope))
-        return outside(fd, why_scope); /* without any it is EINVAL, which the kernel says */
+        return outside(fd, why_scope); /* without an interface the kernel returns EINVAL */
     route = troute_ask6(&to->ip6, scope, &way);
     if (route == TROUTE_LOCAL)
         return outside(fd, why_local);
@@ -178,7 +179,7 @@ static enum tcarrier connect6(int fd, struct tname *to)
         return sends_as_we(&t, &way) ? TCARRY_TOE : outside(fd, why_other);
     }
     if (scope)
-        return TCARRY_TOE; /* on the link by its name */
+        return TCARRY_TOE; /* the interface of the address is the link */
     if (tip6_on_link(&t, &to->ip6))
         return TCARRY_TOE;
     if ((t.flags & TOEDEV_IP6_ROUTER) && route != TROUTE_ON_LINK)
@@ -205,19 +206,19 @@ enum tcarrier tpolicy_connect(int fd, struct tname *to)
     route = troute_ask(to->ip, &way);
     if (route == TROUTE_LOCAL)
         return outside(fd, why_local);
-    if (tctx.shared) /* what the kernel would send as the TOE does, the TOE sends */
+    if (tctx.shared) /* as in sends_as_we() */
         return way.source == tctx.ip && !way.via6 && way.interface == tip6_interface()
                    ? TCARRY_TOE
                    : outside(fd, why_other);
     if (!((to->ip ^ tctx.ip) & tctx.mask))
         return TCARRY_TOE;
-    /* beyond the TOE's network: its gateway, unless the kernel is on that network itself */
+    /* outside the TOE's network: through its gateway, unless the kernel is on that network */
     if (tctx.gw && route != TROUTE_ON_LINK)
         return TCARRY_TOE;
     return pass(fd, why_route, ENETUNREACH);
 }
 
-/* An address of IPv6, or any of IPv6 alone. */
+/* Decides for an IPv6 address, or :: of an IPv6-only socket. */
 static enum tcarrier listen6(int fd, const struct tname *at)
 {
     struct toedev_ip6 t;
@@ -230,7 +231,7 @@ static enum tcarrier listen6(int fd, const struct tname *at)
         return TCARRY_BOTH;
     if (!tip6_own(&t, at))
         return pass(fd, why_kernel_addr, EADDRNOTAVAIL);
-    return tctx.shared ? TCARRY_BOTH : TCARRY_TOE; /* as of IPv4, below */
+    return tctx.shared ? TCARRY_BOTH : TCARRY_TOE; /* as for IPv4, below */
 }
 
 enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only)
@@ -241,7 +242,7 @@ enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only)
         return outside(fd, why_loopback);
     if (!tctx_know())
         return no_toe(fd);
-    /* a shared address is reached from this host too, by the kernel */
+    /* this host too can connect to a shared address, through the kernel */
     if (at->wildcard || (at->ip == tctx.ip && tctx.shared))
         return TCARRY_BOTH;
     if (at->ip == tctx.ip)
@@ -252,7 +253,7 @@ enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only)
 void tsock_to_kernel(struct tsock *s, int fd)
 {
     tepoll_abandon(s);
-    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* pollers look again: the kernel answers now */
+    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* pollers check again: now the kernel serves it */
     tobj_hold(&s->obj);
     do
         tfd_clear(fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recv.c - the receive family: from the slot's buffer, or a frame, straight to the caller (SEEDS
+ * recv.c - the receive family: from the slot's buffer, or a frame, directly to the caller (SEEDS
  * S1.13, S4.4; tcp(7)).
  */
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "wait.h"
 #include "zerocopy.h"
 
-/* Copies n bytes at stream offset `pos` to where the cursor stands. */
+/* Copies n bytes at stream offset `pos` to the cursor. */
 static void copy_out(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
 {
     while (n) {
@@ -52,8 +52,8 @@ void trecv_taken(struct tsock *s, uint32_t n)
     else
         s->rx_unreported += n;
     tframe_read(s);
-    /* A quarter of the buffer at a time: the peer always has the other three quarters, so the
-     * window never closes over bytes read but not said. */
+    /* RECV for a quarter of the buffer at a time. The peer always has the other three quarters, so
+     * bytes read but not reported never close the window. */
     if (unlikely(s->rx_unreported > s->rx_mask >> 2))
         tflow_report_read(s);
     if (unlikely(s->state == TS_DEAD))
@@ -77,12 +77,12 @@ bool trecv_must_wait(struct tsock *s, ssize_t *r)
 struct rx_call {
     const struct iovec *v;
     struct tio_cursor at;
-    size_t want, least; /* least: return only with so many, when blocking */
+    size_t want, least; /* least: bytes to return, when blocking */
     size_t got;
     int flags;
 };
 
-/* n bytes, after `skip` that are left out. */
+/* Takes n bytes, after `skip` that are left out. */
 static void take_bytes(struct tsock *s, struct rx_call *c, uint32_t n, uint32_t skip)
 {
     if (!n)
@@ -94,7 +94,7 @@ static void take_bytes(struct tsock *s, struct rx_call *c, uint32_t n, uint32_t 
     c->got += n;
 }
 
-/* With urgent data under way a read ends before it, and another one begins behind it, or with it
+/* Takes bytes up to the mark of urgent data. The next read begins after the urgent byte, or with it
  * when it is in line (SO_OOBINLINE). */
 static void take_to_mark(struct tsock *s, struct rx_call *c)
 {
@@ -113,12 +113,12 @@ static void take_to_mark(struct tsock *s, struct rx_call *c)
         c->least = c->got;
 }
 
-/* Takes what is there. */
+/* Takes the available bytes. */
 static void take(struct tsock *s, struct rx_call *c)
 {
     size_t n;
 
-    if (unlikely(c->flags & MSG_PEEK)) { /* looks from the start each time */
+    if (unlikely(c->flags & MSG_PEEK)) { /* each peek starts at the same byte */
         c->at = (struct tio_cursor){c->v, 0};
         c->got = 0;
     }
@@ -132,7 +132,7 @@ static void take(struct tsock *s, struct rx_call *c)
     take_bytes(s, c, (uint32_t)n, 0);
 }
 
-/* A reader works in place, and no other may take the bytes away (toe_recv_peek()). */
+/* Returns whether a reader works in place, so that no other may take bytes (toe_recv_peek()). */
 static bool is_claimed(const struct tsock *s, int flags)
 {
     return (s->claims & TCLAIM_RX) && !(flags & MSG_PEEK);
@@ -157,7 +157,7 @@ static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
         if (!trecv_must_wait(s, &r))
             return c->got ? (ssize_t)c->got : r;
         if (unlikely((c->flags & MSG_PEEK) && s->rx_unreported && s->state == TS_OPEN)) {
-            tflow_report_read(s); /* what is waited for may need all of the buffer */
+            tflow_report_read(s); /* the missing bytes may need all of the buffer */
             continue;
         }
         if (s->nonblock || (c->flags & MSG_DONTWAIT))
@@ -193,7 +193,7 @@ static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int
     if (flags & MSG_WAITALL)
         c.least = n;
     if (unlikely(!n))
-        c.least = 1; /* as Linux: none are received when there are some to receive */
+        c.least = 1; /* as Linux: a read of 0 bytes waits until there is data */
     if (unlikely(is_claimed(s, flags)))
         return terr(EBUSY);
     take(s, &c);
@@ -205,7 +205,7 @@ static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int
     return r;
 }
 
-/* TIO_KERNEL, or as recv. */
+/* Returns TIO_KERNEL, or as recv(). */
 static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags, struct msghdr *msg)
 {
     ssize_t n = count == 1 ? (ssize_t)v->iov_len : tio_total(v, count);
@@ -219,7 +219,7 @@ static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags, s
     if (likely(s && !tsock_kernels(s))) {
         r = recv_locked(s, v, (size_t)n, flags, msg);
     } else if (unlikely(s && s->state == TS_SHARED && (flags & MSG_ERRQUEUE))) {
-        /* of a Unix socket that would be bytes of the stream */
+        /* on a Unix socket MSG_ERRQUEUE would return bytes of the stream */
         r = tzc_errqueue(tflow_of(s), msg);
     } else {
         tshare_use(fd);
@@ -249,7 +249,7 @@ ssize_t toe_recvfrom(int fd, void *buf, size_t n, int flags, struct sockaddr *ad
     if (r == TIO_KERNEL)
         return sys_recvfrom(fd, buf, n, flags, addr, len);
     if (r >= 0 && addr && len)
-        *len = 0; /* as Linux: a stream's data has no address */
+        *len = 0; /* as Linux: data of a stream has no source address */
     return r;
 }
 
@@ -277,7 +277,7 @@ ssize_t toe_read(int fd, void *buf, size_t n)
     ssize_t r = TIO_KERNEL;
 
     if (likely(tsock_get(fd)))
-        r = likely(n) ? receive(fd, &v, 1, 0, NULL) : 0; /* at once, where recv() waits */
+        r = likely(n) ? receive(fd, &v, 1, 0, NULL) : 0; /* n 0: at once; recv() waits */
     return r == TIO_KERNEL ? sys_read(fd, buf, n) : r;
 }
 

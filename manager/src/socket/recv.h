@@ -5,9 +5,10 @@
 
 #include "tsock.h"
 
-/* Nothing to read: false with what a recv() returns in *r (and errno), or true, to wait. */
+/* Called when there is nothing to read. True: wait. False: *r (and errno) is the result of recv().
+ */
 TOE_HIDDEN bool trecv_must_wait(struct tsock *s, ssize_t *r);
-/* n bytes of the stream have been read. */
+/* Accounts for n bytes of the stream that have been read. */
 TOE_HIDDEN void trecv_taken(struct tsock *s, uint32_t n);
 
 #endif

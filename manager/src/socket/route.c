@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * route.c - what the kernel would do with an address: rtnetlink(7), one question and its answer.
+ * route.c - the kernel's route to an address: one request over rtnetlink(7) and its answer.
  */
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -17,7 +17,7 @@ void troute_forget(void)
     netlink_fd = -1;
 }
 
-/* interface: 0, or the one to leave by. */
+/* Asks for a route. interface: the outgoing one, or 0. */
 static bool ask(int family, const void *ip, unsigned size, uint32_t interface)
 {
     struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * send.c - the send family: from the caller straight into the slot's buffer (SEEDS S1.13; tcp(7)).
+ * send.c - the send family: from the caller directly into the slot's buffer (SEEDS S1.13; tcp(7)).
  */
 #include <signal.h>
 #include <string.h>
@@ -24,18 +24,18 @@
 #include "wait.h"
 #include "zerocopy.h"
 
-#define SENDS_PER_LIFE 64 /* calls between two looks whether the TOE lives */
+#define SENDS_PER_LIFE 64 /* calls between two checks that the TOE is alive */
 
 struct tx_call {
-    struct tio_cursor at; /* of the caller's memory; v NULL: of in_fd */
+    struct tio_cursor at; /* the caller's memory; v NULL: read from in_fd */
     int in_fd;
     off_t *offset;
     size_t want, sent;
     int flags;
-    bool zc_notify; /* when its memory is free: from there, if it can be (zerocopy.h) */
-    bool numbered;  /* ... by MSG_ZEROCOPY, else with the token */
-    bool copied;    /* some of it was */
-    bool moved;     /* the socket has become the kernel's meanwhile (share.h) */
+    bool zc_notify; /* notify the caller when its memory is free (zerocopy.h) */
+    bool numbered;  /* ... of MSG_ZEROCOPY, by number; else by token */
+    bool copied;    /* some bytes were copied */
+    bool moved;     /* the socket has become the kernel's during the call (share.h) */
     uint64_t token;
 };
 
@@ -59,7 +59,8 @@ void tsend_copy(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_curs
     }
 }
 
-/* Reads up to n bytes of a file straight into the send buffer. Bytes, 0 at the end, -1. */
+/* Reads up to n bytes of a file directly into the send buffer. Returns the bytes, 0 at its end, or
+ * -1. */
 static ssize_t read_in(const struct tsock *s, uint32_t n, const struct tx_call *c)
 {
     uint32_t at = s->tx_pos & s->tx_mask, k = s->tx_mask + 1 - at;
@@ -85,7 +86,7 @@ void tsend_put(struct tsock *s, uint32_t n, int flags)
     tqp_send(s->qp, TOE_CMD_SEND, f, 0, s->slot, n, 0);
 }
 
-/* Puts what there is room for. Bytes, or -1 with errno (only a file can fail). */
+/* Puts as many bytes as fit. Returns the bytes, or -1 with errno (only reading a file can fail). */
 static ssize_t put(struct tsock *s, struct tx_call *c)
 {
     size_t left = c->want - c->sent;
@@ -110,7 +111,7 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
             *c->offset += got;
     }
     c->sent += n;
-    /* MSG_OOB: the last byte of all is the urgent one */
+    /* MSG_OOB: the last byte of the call is the urgent one */
     tsend_put(s, n, c->sent == c->want ? c->flags : c->flags & ~MSG_OOB);
     return n;
 }
@@ -127,7 +128,8 @@ bool tsend_grow(struct tsock *s)
     return now != size;
 }
 
-/* Can bytes be put now? Before it is open what goes with the SYN (fastopen.c). */
+/* Returns whether bytes can be put now. Before the connection is open they go with the SYN
+ * (fastopen.c). */
 static bool can_put(const struct tsock *s)
 {
     return s->state == TS_OPEN || (s->state == TS_CONNECTING && s->fast && !s->fast_sent);
@@ -172,9 +174,10 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
 }
 
 /*
- * Has the TOE written anything, or gone away? A program that only sends would not learn of the end
- * of the connection before the buffer is full: so each call looks at the ring, and some at the TOE.
- * An answer to what epoll_wait() has just reported does not, and spares the ring's cache line.
+ * Returns whether the TOE has written commands, or has ended. A program that only sends would not
+ * learn of the end of the connection before the buffer is full. So each call checks the ring, and
+ * some calls check the TOE. An answer to an event that epoll_wait() has just reported checks
+ * neither, to save the access to the ring's cache line.
  */
 static bool is_news(const struct tsock *s)
 {
@@ -214,7 +217,7 @@ void tsend_signal(ssize_t r, int flags)
     errno = EPIPE;
 }
 
-/* A send whose caller is notified when its memory is free. */
+/* Sends, and has the caller notified when its memory is free. */
 static ssize_t send_notified(struct tsock *s, struct tx_call *c)
 {
     ssize_t r;
@@ -229,7 +232,7 @@ static ssize_t send_notified(struct tsock *s, struct tx_call *c)
     return r;
 }
 
-/* What was not sent before the socket became the kernel's. */
+/* Sends through the kernel the rest that was not sent before the socket became the kernel's. */
 static ssize_t send_rest(int fd, struct tx_call *c)
 {
     ssize_t r = 0;
@@ -251,7 +254,7 @@ static ssize_t send_rest(int fd, struct tx_call *c)
     return c->sent ? (ssize_t)c->sent : r;
 }
 
-/* TIO_KERNEL, or as send. */
+/* Returns TIO_KERNEL, or as send(). */
 static ssize_t transmit(int fd, struct tx_call *c)
 {
     struct tsock *s;
@@ -271,7 +274,7 @@ static ssize_t transmit(int fd, struct tx_call *c)
     tctx_unlock();
     if (unlikely(c->moved))
         r = send_rest(fd, c);
-    tsend_signal(r, c->flags); /* the lock is not held: a handler may do as it likes */
+    tsend_signal(r, c->flags); /* the lock is not held: the handler may make any call */
     return r;
 }
 
@@ -300,7 +303,7 @@ ssize_t tsend_ref(int fd, const struct iovec *v, size_t count, int flags, uint64
     return terr(tsock_get(fd) ? ENOTCONN : sys_fcntl(fd, F_GETFD, 0) < 0 ? EBADF : EOPNOTSUPP);
 }
 
-/* sendto() and sendmsg() with MSG_FASTOPEN: connect() and send() in one. */
+/* Implements sendto() and sendmsg() with MSG_FASTOPEN: connect() and send() in one. */
 static ssize_t transmit_fast(int fd, const struct iovec *v, size_t count, int flags,
                              const struct sockaddr *addr, socklen_t len)
 {
@@ -374,8 +377,8 @@ ssize_t toe_writev(int fd, const struct iovec *iov, int count)
     return r == TIO_KERNEL ? sys_writev(fd, iov, count) : r;
 }
 
-/* Linux's sendfile() into a socket we carry; a source that is no file would block under the lock.
- */
+/* Checks the source of a sendfile() into a TOE socket. One that is no file would block under the
+ * lock. */
 static int check_source(int in_fd, const off_t *offset)
 {
     struct stat st;
@@ -383,7 +386,7 @@ static int check_source(int in_fd, const off_t *offset)
     if (tobj_get(in_fd))
         return terr(EINVAL);
     if (offset)
-        return *offset < 0 ? terr(EINVAL) : 0; /* preadv refuses what cannot seek */
+        return *offset < 0 ? terr(EINVAL) : 0; /* preadv rejects files that cannot seek */
     if (fstat(in_fd, &st) < 0)
         return -1;
     return S_ISREG(st.st_mode) || S_ISBLK(st.st_mode) ? 0 : terr(EINVAL);

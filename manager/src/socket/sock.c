@@ -3,7 +3,7 @@
  * sock.c - sockets before they are connections: socket, listen; and names, shutdown, errors
  * (SEEDS S1.14).
  *
- * A socket begins as a kernel socket. Who carries it is decided at listen() and connect().
+ * A socket begins as a kernel socket. Its carrier is decided at listen() and connect().
  */
 #include <string.h>
 
@@ -59,7 +59,7 @@ int toe_socket(int domain, int type, int protocol)
     return fd;
 }
 
-/* As one that was shut down: only the TOE can carry it, so there is nothing to decide. */
+/* Begins in the state of a socket that was shut down: only the TOE can carry it. */
 int toe_own_socket(int domain, int type, int protocol)
 {
     int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC), fd = -1;
@@ -78,7 +78,7 @@ int toe_own_socket(int domain, int type, int protocol)
         s->connect_failed = s->unconnected = 1;
         s->obj.refs = 1;
         fd = tfd_own_new(&s->obj);
-        tobj_put(&s->obj); /* without a number it goes with this */
+        tobj_put(&s->obj); /* without a number this frees it */
     } else {
         errno = ENOMEM;
     }
@@ -101,9 +101,9 @@ static bool v6only(int fd)
 }
 
 /*
- * Not served after all: then the kernel must not serve it either. A listener that came from another
- * process is that one's too, whom a shutdown would take it from: it stays the kernel's, and where
- * the TOE is required the call fails alone.
+ * Handles a listener that the TOE cannot serve: the kernel must not serve it either. A listener
+ * from another process also belongs to that process, which a shutdown would affect. So it stays in
+ * the kernel, and where the TOE is required only the call fails.
  */
 static int not_served(struct tsock *s, int fd, int error)
 {
@@ -117,7 +117,7 @@ static int not_served(struct tsock *s, int fd, int error)
     return 0;
 }
 
-/* The kernel's socket listens already: now the TOE does too. 0, or -1 with errno. */
+/* Makes the TOE listen; the kernel's socket does already. 0, or -1 with errno. */
 static int listen_toe(struct tsock *s, int fd, const struct tname *at, bool dual)
 {
     struct toedev_ip6 t;
@@ -130,13 +130,13 @@ static int listen_toe(struct tsock *s, int fd, const struct tname *at, bool dual
     s->local6 = at->ip6;
     s->scope = at->scope;
     s->opts.v6only = s->v6 && v6only(fd);
-    /* without IPv6 on the TOE :: is any address of IPv4 to it */
+    /* on a TOE without IPv6, :: is any IPv4 address */
     s->ip6 = s->v6 && !at->v4 && tip6_get(&t);
     s->local_port = at->port;
     s->state = TS_LISTEN;
     tctx.listeners++;
     tsock_note_flags(s, fd);
-    if (tctx_attached()) /* else at its first use, maybe in a child */
+    if (tctx_attached()) /* else announced at its first use, maybe in a child */
         tlisten_begin(s);
     if (s->error) {
         int e = tsock_take_error(s);
@@ -179,14 +179,14 @@ int tsock_listens(struct tsock *s, int fd, int backlog)
 
 static int listen_new(struct tsock *s, int fd, int backlog)
 {
-    /* also takes a port when bind() has not, and refuses one that is in use */
+    /* also chooses a port if bind() has not, and rejects one in use */
     if (sys_listen(fd, backlog) < 0)
         return -1;
     s->used |= s->inherited;
     return tsock_listens(s, fd, backlog);
 }
 
-/* A socket that failed to connect, or a listener that was shut down, listens (again). */
+/* Handles listen() after a failed connect() or the shutdown of a listener. */
 static int listen_again_as_new(struct tsock *s, int fd, int backlog)
 {
     int error = s->error, r;
@@ -246,7 +246,7 @@ static int shutdown_locked(struct tsock *s, int fd, int how)
     case TS_SHARED:
         return sys_shutdown(fd, how);
     case TS_NEW:
-        s->inherited &= how == SHUT_WR; /* else it listens no more */
+        s->inherited &= how == SHUT_WR; /* otherwise it no longer listens */
         return sys_shutdown(fd, how);
     case TS_OPEN:
         return shutdown_open(s, how);
@@ -264,7 +264,7 @@ static int shutdown_locked(struct tsock *s, int fd, int how)
     case TS_FOREIGN:
         return terr(ENOTCONN);
     }
-    /* as Linux (inet_shutdown): an unconnected socket, which may connect again */
+    /* as Linux (inet_shutdown()): an unconnected socket, which may connect again */
     s->state = TS_DEAD;
     s->connect_failed = s->unconnected = 1;
     tobj_notify(&s->obj, tsock_events(s));
@@ -288,7 +288,7 @@ int toe_shutdown(int fd, int how)
     return r;
 }
 
-/* A name of a socket that the TOE carries; 1 when the kernel must answer. */
+/* Returns a name of a TOE socket; 1: pass the call to the kernel. */
 static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
 {
     struct tsock *s;
@@ -299,7 +299,7 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
     tctx_lock();
     s = tsock_get(fd);
     if (s && peer && s->state == TS_OPEN)
-        tctx_progress(); /* it may have ended */
+        tctx_progress(); /* the connection may have ended */
     if (s && s->state != TS_NEW && (peer || (s->state != TS_LISTEN && !tsock_is_new(s, fd)))) {
         if (!peer)
             r = tsock_name(s, false, addr, len);

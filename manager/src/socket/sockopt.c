@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sockopt.c - setsockopt of what the TOE carries (socket(7), tcp(7), ip(7)); sockopt_get.c asks.
+ * sockopt.c - setsockopt of TOE sockets (socket(7), tcp(7), ip(7)); sockopt_get.c has getsockopt.
  *
- * Three kinds of options. Those that TCP acts on are kept in struct tsock and sent to the TOE.
- * Those that a TOE has no use for (a priority, a kernel filter that is only a hint) are kept by the
- * placeholder, which is a kernel TCP socket and checks their values as Linux does. Those that would
- * promise what the TOE does not do (TLS in the kernel, MD5) are ENOPROTOOPT.
+ * There are three kinds of options. Those that TCP acts on are stored in struct tsock and sent to
+ * the TOE. Those that have no effect on a TOE (a priority, a kernel filter that is only a hint) are
+ * stored in the placeholder, a kernel TCP socket that checks their values as Linux does. Those that
+ * request a function the TOE does not have (TLS in the kernel, MD5) fail with ENOPROTOOPT.
  *
- * Until it is decided who carries a socket (TS_NEW), the kernel is asked first: it checks, it
- * keeps, and what it accepts is remembered for the case that the TOE carries it.
+ * While a socket is undecided (TS_NEW), the kernel gets the option first, and checks and stores it.
+ * libtoe records the values that the kernel accepts, in case the TOE will carry the socket.
  */
 #include <limits.h>
 #include <linux/tcp.h>
@@ -25,7 +25,7 @@
 
 const char sockopt_cc[SOCKOPT_CCS][16] = {"cubic", "reno", "dctcp", "bbr"};
 
-/* tcp(7): the largest values Linux takes (MAX_TCP_KEEPIDLE and so on). */
+/* tcp(7): the largest values that Linux accepts (MAX_TCP_KEEPIDLE and so on). */
 #define KEEP_SECONDS_MAX 32767
 #define KEEP_COUNT_MAX   127
 #define SYN_COUNT_MAX    127
@@ -64,7 +64,7 @@ static bool read_timeout(const void *value, socklen_t len, uint64_t *ns)
     return true;
 }
 
-/* A field of struct tsock, as rows of set_options[] name it. */
+/* Returns the field of struct tsock that a row of set_options[] refers to. */
 static void *kept(struct tsock *s, const struct set_option *o)
 {
     return (uint8_t *)s + o->at;
@@ -72,7 +72,7 @@ static void *kept(struct tsock *s, const struct set_option *o)
 
 /* ---- actions of rows ---- */
 
-/* What would promise what the TOE does not do. */
+/* For options that request a function the TOE does not have. */
 static enum verdict refuse(struct tsock *s, const struct set_option *o, const void *value,
                            socklen_t len)
 {
@@ -80,14 +80,14 @@ static enum verdict refuse(struct tsock *s, const struct set_option *o, const vo
     return terr(ENOPROTOOPT), WRONG;
 }
 
-/* What can only be read, as on Linux. */
+/* For options that can only be read, as on Linux. */
 static enum verdict read_only(struct tsock *s, const struct set_option *o, const void *value,
                               socklen_t len)
 {
     return refuse(s, o, value, len);
 }
 
-/* The placeholder checks and keeps it; it does not act on the flow. */
+/* The placeholder checks and stores it; it does not act on the flow. */
 static enum verdict keep(struct tsock *s, const struct set_option *o, const void *value,
                          socklen_t len)
 {
@@ -97,7 +97,7 @@ static enum verdict keep(struct tsock *s, const struct set_option *o, const void
     return o->level == IPPROTO_TCP && !read_int(value, len, &v) ? WRONG : UNHANDLED;
 }
 
-/* The buffers of a queue pair's slots are of one size: a hint, as Linux takes it too. */
+/* All buffers of a queue pair's slots have one size, so this is only a hint, as on Linux. */
 static enum verdict set_hint(struct tsock *s, const struct set_option *o, const void *value,
                              socklen_t len)
 {
@@ -127,7 +127,7 @@ static enum verdict set_timeout(struct tsock *s, const struct set_option *o, con
     return read_timeout(value, len, kept(s, o)) ? DONE : WRONG;
 }
 
-/* Kept in a byte, and sent to the TOE when the row has an option of it. */
+/* Stores a byte, and sends it to the TOE if the row has an option for it. */
 static enum verdict set_flag(struct tsock *s, const struct set_option *o, const void *value,
                              socklen_t len)
 {
@@ -331,7 +331,7 @@ int tdefer_seconds(uint8_t times)
     return sum;
 }
 
-/* The kernel's half of the listener has it too. */
+/* Sets it on the kernel's half of the listener too. */
 static enum verdict set_defer_accept(struct tsock *s, const struct set_option *o, const void *value,
                                      socklen_t len)
 {
@@ -345,7 +345,7 @@ static enum verdict set_defer_accept(struct tsock *s, const struct set_option *o
     return UNHANDLED;
 }
 
-/* As Linux: not once it is bound. */
+/* As Linux: rejected once the socket is bound. */
 static enum verdict set_v6only(struct tsock *s, const struct set_option *o, const void *value,
                                socklen_t len)
 {
@@ -362,10 +362,10 @@ static enum verdict set_v6only(struct tsock *s, const struct set_option *o, cons
     }
 
 /*
- * Every option that setsockopt() treats in its own way. docs/COMPATIBILITY.md is made from these
- * rows (scripts/compatibility), so a row begins with level and name, and its action says what the
- * page says: refuse, read_only, keep, or an effect. All other options go to the placeholder.
- * Programs set the first rows most often.
+ * Every option that setsockopt() handles specially. scripts/compatibility generates
+ * docs/COMPATIBILITY.md from these rows, so a row begins with level and name. Its action gives the
+ * entry of the page: refuse, read_only, keep, or an effect. All other options are passed to the
+ * placeholder. Programs set the first rows most often.
  */
 static const struct set_option set_options[] = {
     ROW(IPPROTO_TCP, TCP_NODELAY, set_flag, .option = TOE_OPT_NODELAY, .at = AT(nodelay)),
@@ -448,8 +448,8 @@ static enum verdict set_carried(struct tsock *s, int level, int name, const void
     return level == IPPROTO_TCP ? keep(s, &other_tcp, value, len) : UNHANDLED;
 }
 
-/* The kernel has taken it for an undecided socket: remember it for the TOE. What the TOE does not
- * know is no error here, because the kernel may carry the socket. */
+/* Records for the TOE an option that the kernel has accepted for an undecided socket. Options that
+ * the TOE does not support are no error here, because the kernel may carry the socket. */
 static void remember(struct tsock *s, int level, int name, const void *value, socklen_t len)
 {
     int before = errno, v;
@@ -461,7 +461,7 @@ static void remember(struct tsock *s, int level, int name, const void *value, so
     errno = before;
 }
 
-/* A number of our own has no placeholder. */
+/* Sets an option of the placeholder, which a number of libtoe's own does not have. */
 static int placeholder_set(int fd, int level, int name, const void *value, socklen_t len)
 {
     return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_setsockopt(fd, level, name, value, len);
@@ -472,8 +472,9 @@ int tsockopt_other(const struct tsock *s)
     return sys_socket(s->v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 }
 
-/* What calls go by is the Unix socket's (SO_RCVTIMEO), the rest the flow's, where it is here. What
- * the TOE does not know of TCP and IP another socket of the kernel's judges. */
+/* Sets an option of a shared connection. Options that control calls (SO_RCVTIMEO) belong to the
+ * Unix socket, the others to the flow, if it is in this process. Another kernel socket checks
+ * options of TCP and IP that the TOE does not know. */
 static int set_shared(struct tsock *s, int fd, int level, int name, const void *value,
                       socklen_t len)
 {
@@ -485,7 +486,7 @@ static int set_shared(struct tsock *s, int fd, int level, int name, const void *
     if (verdict == WRONG || (verdict == DONE && level != SOL_SOCKET))
         return verdict == WRONG ? -1 : 0;
     if (level == SOL_SOCKET) {
-        /* where that says something to libtoe (tshare_note()) */
+        /* tshare_note() uses this option of the Unix socket */
         r = name == SO_MAX_PACING_RATE ? 0 : sys_setsockopt(fd, level, name, value, len);
         return verdict == DONE ? 0 : r;
     }
@@ -517,7 +518,7 @@ int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len
         else if (s && level == IPPROTO_TCP && name == TCP_CONGESTION &&
                  (errno == ENOENT || errno == EPERM) &&
                  set_carried(s, level, name, value, len) == DONE)
-            r = 0; /* the TOE has an algorithm that this kernel has not, or not for everyone */
+            r = 0; /* the kernel may lack the algorithm, or not allow it to this user */
     } else {
         verdict = set_carried(s, level, name, value, len);
         r = verdict == WRONG       ? -1

@@ -6,9 +6,9 @@
 #include "tsock.h"
 
 enum verdict {
-    DONE,      /* dealt with here */
+    DONE,      /* handled here */
     WRONG,     /* errno is set */
-    UNHANDLED, /* the placeholder's */
+    UNHANDLED, /* pass to the placeholder */
 };
 
 /* A row of the table of setsockopt(). */
@@ -16,8 +16,8 @@ struct set_option {
     int level, name;
     enum verdict (*set)(struct tsock *s, const struct set_option *o, const void *value,
                         socklen_t len);
-    uint16_t option; /* TOE_OPT_* that the flow gets */
-    uint16_t at;     /* offset in struct tsock of what is kept */
+    uint16_t option; /* TOE_OPT_* to send to the flow */
+    uint16_t at;     /* offset of the stored value in struct tsock */
     int32_t min, max;
 };
 
@@ -25,11 +25,11 @@ struct set_option {
 #define SOCKOPT_CCS 4
 extern TOE_HIDDEN const char sockopt_cc[SOCKOPT_CCS][16]; /* TCP_CA_NAME_MAX */
 
-/* A socket of the kernel's like s, to be closed: a shared connection has no placeholder that knows
- * options of TCP and IP. */
+/* Creates a kernel socket like s, which the caller closes: a shared connection has no placeholder
+ * with options of TCP and IP. */
 TOE_HIDDEN int tsockopt_other(const struct tsock *s);
-/* TCP_DEFER_ACCEPT as Linux rounds it: how often the SYN-ACK's timer expires in so many seconds,
- * and the seconds of so many times. */
+/* Convert TCP_DEFER_ACCEPT as Linux rounds it: seconds to expiries of the SYN-ACK's timer, and
+ * back. */
 TOE_HIDDEN uint8_t tdefer_times(int seconds);
 TOE_HIDDEN int tdefer_seconds(uint8_t times);
 

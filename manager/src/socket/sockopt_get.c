@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sockopt_get.c - getsockopt of what the TOE carries (socket(7), tcp(7), ip(7)). */
+/* sockopt_get.c - getsockopt of TOE sockets (socket(7), tcp(7), ip(7)). */
 #include <limits.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -19,14 +19,14 @@
 #include "tcpinfo.h"
 #include "tsock.h"
 
-/* Of a Linux system with its default sysctls; what a new socket answers. */
+/* Values of a new socket on Linux with default sysctls. */
 #define DEFAULT_KEEPIDLE  7200
 #define DEFAULT_KEEPINTVL 75
 #define DEFAULT_KEEPCNT   9
 #define DEFAULT_LINGER2   60
 #define DEFAULT_SYNCNT    6
 
-/* As Linux: as many bytes as there is room for, and how many these were. */
+/* Returns a value as Linux does: as many bytes as fit, and their number in *len. */
 static int give(void *value, socklen_t *len, const void *from, size_t size)
 {
     if (*len > INT_MAX)
@@ -67,8 +67,8 @@ typedef enum verdict get_fn(struct tsock *s, const struct get_option *o, void *v
 struct get_option {
     int level, name;
     get_fn *get;
-    uint16_t at;  /* offset in struct tsock of what is kept */
-    int fallback; /* when that is 0; or the constant */
+    uint16_t at;  /* offset of the stored value in struct tsock */
+    int fallback; /* value when the stored one is 0; or the constant */
 };
 
 static const void *kept(const struct tsock *s, const struct get_option *o)
@@ -144,7 +144,7 @@ static enum verdict get_acceptconn(struct tsock *s, const struct get_option *o, 
     return verdict_of(give_int(value, len, s->state == TS_LISTEN));
 }
 
-/* The slot's true sizes. */
+/* Return the slot's true sizes. */
 static enum verdict get_rcvbuf(struct tsock *s, const struct get_option *o, void *value,
                                socklen_t *len)
 {
@@ -211,7 +211,7 @@ static enum verdict get_defer_accept(struct tsock *s, const struct get_option *o
     return verdict_of(give_int(value, len, tdefer_seconds(s->opts.defer)));
 }
 
-/* Linux reports 536 where there is no connection, or what was set. */
+/* Without a connection, Linux reports the value set, or 536. */
 static enum verdict get_maxseg(struct tsock *s, const struct get_option *o, void *value,
                                socklen_t *len)
 {
@@ -233,7 +233,7 @@ static enum verdict get_congestion(struct tsock *s, const struct get_option *o, 
     uint32_t cc = s->opts.cc ? s->opts.cc - 1 : 0;
 
     (void)o;
-    /* Only a flow's record names the TOE's own default. */
+    /* Only a flow's record has the TOE's own default. */
     if (tsock_record(s, &r) && r.cc < SOCKOPT_CCS && !s->opts.cc)
         cc = r.cc;
     return verdict_of(give(value, len, sockopt_cc[cc], sizeof sockopt_cc[cc]));
@@ -248,7 +248,7 @@ static enum verdict get_mtu(struct tsock *s, const struct get_option *o, void *v
     return mtu < 0 ? WRONG : verdict_of(give_int(value, len, mtu));
 }
 
-/* Accepted sockets share one placeholder, so what it keeps may be another's. */
+/* Accepted sockets share one placeholder, so its value may be that of another socket. */
 static bool placeholder_is_shared(const struct tsock *s, const struct get_option *o)
 {
     return s->accepted && (o->level == IPPROTO_IP || s->v6);
@@ -277,8 +277,8 @@ static enum verdict get_tos(struct tsock *s, const struct get_option *o, void *v
         .level = (of), .name = (option_name), .get = getter, __VA_ARGS__                           \
     }
 
-/* Every option that getsockopt() treats in its own way, as set_options[] of sockopt.c. All others
- * are read from the placeholder. */
+/* Every option that getsockopt() handles specially, as set_options[] of sockopt.c. All others are
+ * read from the placeholder. */
 static const struct get_option get_options[] = {
     ROW(SOL_SOCKET, SO_ERROR, get_error),
     ROW(IPPROTO_TCP, TCP_INFO, get_info),
@@ -336,7 +336,7 @@ static enum verdict get_carried(struct tsock *s, int level, int name, void *valu
     return UNHANDLED;
 }
 
-/* The Unix socket has what calls go by. */
+/* Returns whether an option controls calls, and so belongs to the Unix socket. */
 static bool is_unix_sockets(int level, int name)
 {
     return level == SOL_SOCKET && name != SO_DOMAIN && name != SO_PROTOCOL && name != SO_PEERNAME &&
@@ -357,7 +357,7 @@ static int placeholder_get(const struct tsock *s, int fd, int level, int name, v
     return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_getsockopt(fd, level, name, value, len);
 }
 
-/* TOE_TCP_CARRIER, of any socket. */
+/* Returns TOE_TCP_CARRIER, of any socket. */
 static int get_carrier(int fd, void *value, socklen_t *len)
 {
     const struct tsock *s = tsock_get(fd);
@@ -380,7 +380,7 @@ static int get_carrier(int fd, void *value, socklen_t *len)
     return give(value, len, text, strlen(text) + 1);
 }
 
-/* Options of any socket, whoever carries it. */
+/* Options of any socket, whatever its carrier. */
 static const struct {
     int level, name;
     int (*get)(int fd, void *value, socklen_t *len);
@@ -403,7 +403,7 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
     s = tsock_get(fd);
     if (s && s->state != TS_NEW) {
         if (level == SOL_SOCKET && name == SO_ERROR)
-            tctx_progress(); /* handles what has come, also without a wait */
+            tctx_progress(); /* handles pending commands; there is no wait that would */
         if (!value || !len)
             verdict = (terr(EFAULT), WRONG);
         else if (s->state == TS_SHARED && is_unix_sockets(level, name))

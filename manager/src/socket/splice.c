@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * splice.c - splice() between a pipe and a socket that the TOE carries, by copying: from the slot's
- * buffer straight into the pipe, and back (do_splice() of Linux has the order of what is waited
- * for and refused).
+ * buffer directly into the pipe, and back. The order of waits and checks is that of do_splice() of
+ * Linux.
  *
- * No byte is taken from one side before the other has it: what is peeked at is consumed as far as
- * the pipe took it, and a pipe is read into room that is reserved. The pipe is never slept in while
- * bytes are claimed: one that polls as writable takes a page, an empty one all it has room for.
+ * No byte is taken from one side before the other has it: peeked bytes are consumed as far as the
+ * pipe took them, and a pipe is read into reserved space. No operation on the pipe sleeps while
+ * bytes are claimed: a pipe that polls as writable takes a page, an empty one its full capacity.
  */
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -28,7 +28,7 @@ static bool is_pipe(int fd)
     return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-/* poll() of the pipe for one event, POLLHUP and POLLERR besides; 0: not yet, -1 with errno. */
+/* Polls the pipe for one event, or POLLHUP and POLLERR. 0: not yet; -1 with errno. */
 static int await(int fd, short events, bool wait)
 {
     struct pollfd p = {.fd = fd, .events = events};
@@ -38,7 +38,7 @@ static int await(int fd, short events, bool wait)
     return r < 0 ? -1 : p.revents;
 }
 
-/* The first n bytes of two ranges. */
+/* Shortens two ranges to their first n bytes. */
 static void shorten(struct iovec v[2], size_t n)
 {
     if (v[0].iov_len > n)
@@ -50,7 +50,7 @@ static void shorten(struct iovec v[2], size_t n)
 
 /* ---- into a pipe ---- */
 
-/* What it takes now without waiting; 0: full. */
+/* Returns the bytes that the pipe takes now without waiting; 0: it is full. */
 static size_t room_of(int fd)
 {
     int there = 0;
@@ -63,7 +63,7 @@ static size_t room_of(int fd)
     return await(fd, POLLOUT, false) & POLLOUT ? PAGE : 0;
 }
 
-/* As much of the ranges as it takes: bytes, or -1 when it took none. */
+/* Writes as much of the ranges as the pipe takes. Returns the bytes, or -1 when it took none. */
 static ssize_t fill(int fd, const struct iovec v[2], size_t n)
 {
     size_t done = 0, room = 1;
@@ -81,7 +81,7 @@ static ssize_t fill(int fd, const struct iovec v[2], size_t n)
             skip -= off;
         }
         shorten(part, k);
-        put = sys_writev(fd, part, 2); /* SIGPIPE is its own */
+        put = sys_writev(fd, part, 2); /* raises SIGPIPE itself */
         if (put <= 0)
             return done ? (ssize_t)done : put;
         done += (size_t)put;
@@ -117,13 +117,13 @@ static ssize_t to_pipe(int in, int out, size_t n, bool wait)
         errno = e;
         if (r > 0 || e != EAGAIN || !wait)
             return r;
-        /* somebody else filled it in between */
+        /* another writer filled the pipe in between */
     }
 }
 
 /* ---- out of a pipe ---- */
 
-/* Bytes to read, 0 at the end; -1 with errno. */
+/* Returns the bytes to read, 0 at the end; -1 with errno. */
 static ssize_t stock_of(int fd, bool wait)
 {
     for (;;) {
@@ -140,8 +140,8 @@ static ssize_t stock_of(int fd, bool wait)
     }
 }
 
-/* Another reader may have been there first: not to be slept for while room is reserved. Linux
- * before 6.4 cannot say that of a pipe. */
+/* Reads without a sleep, because space is reserved and another reader may have emptied the pipe.
+ * Linux before 6.4 has no such read for a pipe. */
 static ssize_t read_now(int fd, const struct iovec v[2])
 {
     ssize_t r = syscall(SYS_preadv2, fd, v, 2ul, -1l, -1l, RWF_NOWAIT);
@@ -151,7 +151,7 @@ static ssize_t read_now(int fd, const struct iovec v[2])
 
 #define EMPTIED ((ssize_t)-2)
 
-/* One piece of the n bytes that it has: as read(), then as send(). EMPTIED: it has none. */
+/* Passes one piece of the pipe's n bytes on: as read(), then as send(). EMPTIED: it has none. */
 static ssize_t pass(int in, int out, size_t n, int flags)
 {
     struct iovec v[2];
@@ -199,7 +199,7 @@ static ssize_t from_pipe(int in, int out, size_t n, unsigned flags, bool wait)
     return (ssize_t)done;
 }
 
-/* The kernel's own: neither end is the TOE's. */
+/* Returns whether fd is the kernel's. */
 static bool is_kernels(int fd)
 {
     struct tsock *s;
@@ -236,13 +236,13 @@ ssize_t toe_splice(int in, loff_t *in_at, int out, loff_t *out_at, size_t n, uns
     if (read_end ? in_at != NULL : out_at != NULL)
         return terr(ESPIPE);
     if (read_end ? out_at != NULL : in_at != NULL)
-        return terr(EINVAL); /* nor has a socket a position */
+        return terr(EINVAL); /* a socket has no position */
     if ((status & O_ACCMODE) == (read_end ? O_WRONLY : O_RDONLY))
         return terr(EBADF);
     if (status & O_NONBLOCK)
         flags |= SPLICE_F_NONBLOCK;
     r = splice_carried(in, out, n, flags, read_end);
-    /* others may have come to share the socket meanwhile */
+    /* the socket may have become shared in the meantime */
     if (r < 0 && errno == ENOTCONN && is_kernels(in) && is_kernels(out))
         return syscall(SYS_splice, in, in_at, out, out_at, n, flags);
     return r;

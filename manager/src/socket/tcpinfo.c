@@ -6,7 +6,7 @@
 #include "tcpinfo.h"
 #include "tsock.h"
 
-/* Linux's numbers of the states, by those of the flow record (RFC 9293 3.3.2, in its order). */
+/* Linux's numbers of the states, indexed by those of the flow record (order of RFC 9293 3.3.2). */
 static const uint8_t linux_state[] = {
     7,  /* CLOSED */
     2,  /* SYN-SENT */
@@ -31,7 +31,7 @@ static const uint8_t linux_state[] = {
 #define RECORD_ECN_SEEN   16u
 #define RECORD_SYN_DATA   32u
 
-#define INFINITE_SSTHRESH 0x7fffffffu /* what Linux shows before the first loss */
+#define INFINITE_SSTHRESH 0x7fffffffu /* as Linux before the first loss */
 
 static void from_record(const struct toedev_flow_record *r, struct tcp_info *out)
 {
@@ -78,7 +78,7 @@ static void from_record(const struct toedev_flow_record *r, struct tcp_info *out
     out->tcpi_bytes_sent = r->bytes_sent;
     out->tcpi_delivery_rate = r->delivery_rate;
     out->tcpi_delivery_rate_app_limited = r->app_limited != 0;
-    out->tcpi_pacing_rate = r->pacing_rate ? r->pacing_rate : UINT64_MAX; /* as Linux: none */
+    out->tcpi_pacing_rate = r->pacing_rate ? r->pacing_rate : UINT64_MAX; /* as Linux: no limit */
 }
 
 void tsock_tcp_info(const struct tsock *s, struct tcp_info *out)
@@ -89,7 +89,7 @@ void tsock_tcp_info(const struct tsock *s, struct tcp_info *out)
     out->tcpi_state = LINUX_CLOSE;
     switch ((enum tsock_state)s->state) {
     case TS_LISTEN:
-        /* Linux shows the accept queue and its limit here. */
+        /* Linux reports the accept queue and its limit here. */
         out->tcpi_state = LINUX_LISTEN;
         out->tcpi_unacked = s->queued;
         out->tcpi_sacked = (uint32_t)(s->backlog < 0 ? 0 : s->backlog);

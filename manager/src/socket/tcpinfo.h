@@ -7,7 +7,7 @@
 
 #include "tsock.h"
 
-/* TCP_INFO (tcp(7)) from the flow record, which costs the TOE no command.  */
+/* Fills TCP_INFO (tcp(7)) from the flow record, without a command to the TOE. */
 TOE_HIDDEN void tsock_tcp_info(const struct tsock *s, struct tcp_info *out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * urgent.c - urgent data with Linux's meaning (tcp(7), RFC 6093): the last urgent byte is the one
- * "out of band"; unless SO_OOBINLINE it is taken out of the stream, and MSG_OOB reads it. Reading
- * stops once before it: that is the mark.
+ * urgent.c - urgent data as in Linux (tcp(7), RFC 6093): the last urgent byte is the one "out of
+ * band". Without SO_OOBINLINE it is not part of the stream, and MSG_OOB reads it. Reading stops
+ * once before it, at the mark.
  */
 #include <signal.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "tzc.h"
 #include "urgent.h"
 
-/* Bytes between the reader and the mark. */
+/* Returns the bytes between the reader and the mark. */
 static uint32_t ahead(const struct tsock *s)
 {
     return s->oob_pos - s->rx_pos;
@@ -27,7 +27,7 @@ bool turgent_at_mark(const struct tsock *s)
     return s->oob && ahead(s) == 0;
 }
 
-/* The byte has come: it is kept here, because its place in the buffer will be used again. */
+/* Stores the urgent byte, which has arrived: its place in the buffer will be reused. */
 static void arrived(struct tsock *s)
 {
     uint32_t one = 1;
@@ -39,12 +39,12 @@ static void arrived(struct tsock *s)
 
 void turgent_announced(struct tsock *s, uint32_t end)
 {
-    /* the mark that was before is none any more, and its byte one of the stream, as on Linux */
+    /* the earlier mark is dropped, and its byte becomes part of the stream, as on Linux */
     if ((int32_t)(end - 1 - s->rx_pos) < 0)
         return;
-    /* ... unless the reader stands at it: it is left out all the same */
+    /* ... unless the reader is at it: the byte is still left out */
     if (turgent_at_mark(s) && s->rx_avail && !s->opts.oobinline) {
-        s->rx_pos++; /* a frame that ends here goes with the next read: we are draining */
+        s->rx_pos++; /* while draining: the next read frees a frame that ends here */
         s->rx_avail--;
         if (s->claims & TLOANS)
             tloan_behind(s, 1);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * zerocopy.c - sending from the application's memory (SEEDS S4.4): MSG_ZEROCOPY with the meaning
- * that it has on Linux (Documentation/networking/msg_zerocopy.rst), and toe_send_ref().
+ * zerocopy.c - sending from the application's memory (SEEDS S4.4): MSG_ZEROCOPY as on Linux
+ * (Documentation/networking/msg_zerocopy.rst), and toe_send_ref().
  *
- * Only a TOE within our own thread can read the application's memory: for any other the bytes are
- * copied, and the completion says so, as Linux does over a device that cannot gather.
+ * Only a TOE in our own thread can read the application's memory. For any other TOE the bytes are
+ * copied, and the completion reports it, as on Linux over a device that cannot gather.
  */
 #include <time.h> /* before errqueue.h, which needs it */
 
@@ -26,7 +26,7 @@
 
 #define SENDS_FIRST 16u
 #define SENDS_MAX   1024u            /* calls with tokens; a power of two */
-#define FLYING_MAX  (2u * SENDS_MAX) /* and what MSG_ZEROCOPY calls between them share */
+#define FLYING_MAX  (2u * SENDS_MAX) /* ... and the shared entries of MSG_ZEROCOPY */
 
 /* ---- queues ---- */
 
@@ -35,7 +35,7 @@ static struct tzc_send *entry(const struct tzc_queue *q, uint32_t i)
     return &q->ring[(q->head + i) & (q->size - 1)];
 }
 
-/* Room for n entries, of `most` at most. */
+/* Makes space for n entries, `most` at most. */
 static bool make_room(struct tzc_queue *q, uint32_t n, uint32_t most)
 {
     uint32_t size = q->size ? q->size : SENDS_FIRST;
@@ -66,7 +66,7 @@ void tzc_free(struct tzc *zc)
 
 /* ---- completion ---- */
 
-/* Linux merges ranges that follow each other, whatever their codes (skb_zerocopy_notify_extend). */
+/* Linux merges consecutive ranges, whatever their codes (skb_zerocopy_notify_extend()). */
 static void tell_numbers(struct tzc *zc, const struct tzc_send *e)
 {
     if (zc->notify_pending) {
@@ -84,7 +84,7 @@ static void complete(struct tzc *zc)
     if (e->numbered)
         tell_numbers(zc, e);
     else
-        *entry(&zc->done, zc->done.count++) = *e; /* tzc_may() has made room */
+        *entry(&zc->done, zc->done.count++) = *e; /* tzc_may() has made space */
     zc->flying.head++;
     zc->flying.count--;
 }
@@ -121,7 +121,7 @@ int tzc_may(struct tsock *s, bool numbered)
 
     if (!zc)
         return -1;
-    /* those of other threads too, that wait for room in the send buffer */
+    /* includes calls of other threads that wait for space in the send buffer */
     calls = zc->flying.count + zc->begun + 1;
     if (!make_room(&zc->flying, calls, FLYING_MAX) ||
         (!numbered && !make_room(&zc->done, calls + zc->done.count, SENDS_MAX)))
@@ -130,7 +130,7 @@ int tzc_may(struct tsock *s, bool numbered)
     return 0;
 }
 
-/* Numbers share an entry when there are many. */
+/* Joins a numbered call to the last entry when there are many. */
 static bool joins(struct tzc *zc, bool numbered, uint32_t end, bool copied)
 {
     struct tzc_send *last;
@@ -150,7 +150,7 @@ void tzc_sent(struct tsock *s, bool any, bool numbered, uint64_t token, bool cop
 {
     struct tzc *zc;
 
-    s = tflow_of(s); /* it may have come to be shared meanwhile */
+    s = tflow_of(s); /* it may have become shared in the meantime */
     zc = s->zc;
     if (unlikely(!zc))
         return; /* and the flow has ended */
@@ -168,7 +168,7 @@ void tzc_sent(struct tsock *s, bool any, bool numbered, uint64_t token, bool cop
         tzc_gone(s);
         tobj_notify(&s->obj, EPOLLERR);
     } else {
-        tzc_acked(s); /* it may have waited for room in between, and all is acknowledged */
+        tzc_acked(s); /* the call may have waited for space, so all may be acknowledged already */
     }
 }
 
@@ -187,7 +187,7 @@ bool tzc_put(struct tsock *s, uint32_t n, struct tio_cursor *c)
         }
         from = (const uint8_t *)c->v->iov_base + c->done;
         k = c->v->iov_len - c->done < n ? (uint32_t)(c->v->iov_len - c->done) : n;
-        /* of a large piece the parts too for which there was room one by one: they join */
+        /* also for the parts of a large piece for which there was space one by one: they join */
         if (c->v->iov_len >= tctx.cfg.zerocopy_min && s->state == TS_OPEN &&
             tinline_refer(s->qp, s->slot, pos, from, k)) {
             c->done += k;
@@ -210,7 +210,7 @@ ssize_t toe_send_ref(int fd, const struct iovec *iov, int count, int flags, uint
     return tsend_ref(fd, iov, (size_t)count, flags, token);
 }
 
-/* ---- notify_pending ---- */
+/* ---- notifications ---- */
 
 int toe_send_completions(int fd, struct toe_completion *out, int max)
 {
@@ -253,7 +253,7 @@ static void put_control(struct msghdr *msg, int level, int type, const void *dat
     msg->msg_controllen = CMSG_SPACE(len) < room ? CMSG_SPACE(len) : room;
 }
 
-/* ip_recv_error() and ipv6_recv_error(): the report, and no address as the offender. */
+/* As ip_recv_error() and ipv6_recv_error(): the report, with an empty address as the offender. */
 ssize_t tzc_errqueue(struct tsock *s, struct msghdr *msg)
 {
     struct {

@@ -10,23 +10,23 @@
 #include "tzc.h"
 
 /*
- * n bytes from the cursor become those of the send buffer from tx_pos on: by reference what is
- * worth it and can be, else copied. Returns whether any were copied.
+ * Puts n bytes from the cursor into the send buffer from tx_pos on: by reference where that is
+ * possible and worth it, else by copy. Returns whether any were copied.
  */
 TOE_HIDDEN bool tzc_put(struct tsock *s, uint32_t n, struct tio_cursor *c);
-/* A call whose caller will be notified may begin: 0, and tzc_sent() must follow; or -1 with
+/* Begins a call whose caller will be notified. Returns 0, and tzc_sent() must follow; or -1 with
  * ENOBUFS. */
 TOE_HIDDEN int tzc_may(struct tsock *s, bool numbered);
-/* It has ended. If it has sent any, which is all before tx_pos, its caller is notified when that is
- * acknowledged. */
+/* Ends it. If it has sent any bytes, all of which are before tx_pos, its caller is notified when
+ * they are acknowledged. */
 TOE_HIDDEN void tzc_sent(struct tsock *s, bool any, bool numbered, uint64_t token, bool copied);
-/* Bytes have been acknowledged. */
+/* Completes sends whose bytes have been acknowledged. */
 TOE_HIDDEN void tzc_acked(struct tsock *s);
-/* The flow is gone: nothing is read any more. */
+/* Completes all sends of a flow that has ended: the TOE no longer reads their memory. */
 TOE_HIDDEN void tzc_gone(struct tsock *s);
-/* The application closes the flow: what it referred to is its own again when this returns. */
+/* At the application's close: it may reuse the memory of its sends when this returns. */
 TOE_HIDDEN void tzc_settle(struct tsock *s);
-/* recv() and its kin with MSG_ERRQUEUE; msg may be NULL. 0, or -1 with EAGAIN. */
+/* Implements recv() and its kin with MSG_ERRQUEUE; msg may be NULL. 0, or -1 with EAGAIN. */
 TOE_HIDDEN ssize_t tzc_errqueue(struct tsock *s, struct msghdr *msg);
 TOE_HIDDEN void tzc_free(struct tzc *zc);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* announce.c - LISTEN: a listener is made known to the TOE (announce.h). */
+/* announce.c - LISTEN: announces listeners to the TOE (announce.h). */
 #include "announce.h"
 #include "ctx.h"
 #include "ip6.h"

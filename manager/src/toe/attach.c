@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attach.c - how a queue pair is got from toed: the host's side of attach.h (SEEDS S1.10).
+ * attach.c - attaches a queue pair of toed: the host's side of attach.h (SEEDS S1.10).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,8 @@ static int connect_toed(const char *path, char *err, size_t size)
     return fd;
 }
 
-/* The DMA area: sealed, so that its size cannot change under the TOE. Not inherited by fork. */
+/* Creates the DMA area. It is sealed, so that its size cannot change while the TOE uses it, and not
+ * inherited by fork. */
 static int make_area(struct tqp *qp, char *err, size_t size)
 {
     void *m;
@@ -65,7 +66,7 @@ static int make_area(struct tqp *qp, char *err, size_t size)
     return 0;
 }
 
-/* A hello of this kind with n descriptors. */
+/* Sends a hello of this kind with n descriptors. */
 static int say(const struct tqp *qp, uint32_t kind, const int *fds, size_t n)
 {
     struct toedev_hello h = {.magic = TOEDEV_MAGIC,
@@ -77,7 +78,7 @@ static int say(const struct tqp *qp, uint32_t kind, const int *fds, size_t n)
     struct iovec v = {&h, sizeof(h)};
     struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
 
-    /* not argv[0]: nginx and others write over that */
+    /* not argv[0]: nginx and others overwrite that */
     prctl(PR_GET_NAME, h.name);
     toe_fds_put(&m, &room, fds, n);
     return sys_sendmsg(qp->ctl_fd, &m, MSG_NOSIGNAL) == (ssize_t)sizeof(h) ? 0 : -1;
@@ -107,7 +108,7 @@ static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, siz
     size_t n;
     ssize_t got;
 
-    thost_yield(); /* a TOE in this very thread answers now */
+    thost_yield(); /* a TOE in this thread answers now */
     do
         got = sys_recvmsg(qp->ctl_fd, &m, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
@@ -115,7 +116,7 @@ static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, siz
         return fail(err, size, "the TOE did not answer", strerror(errno));
     n = toe_fds_take(&m, fds, WELCOME_FDS);
     if (n >= WELCOME_FDS) {
-        sys_close(fds[0]); /* the register page: libtoe needs nothing of it */
+        sys_close(fds[0]); /* the register page: libtoe does not use it */
         qp->doorbell_fd = tfd_internal(fds[1]);
     } else if (n == 1) {
         sys_close(fds[0]);
@@ -208,7 +209,7 @@ bool tqp_gone(const struct tqp *qp)
     struct timespec now = {0, 0};
 
     if (qp->inside)
-        return false; /* it is with us to the end */
-    /* The TOE sends nothing after its welcome: whatever makes the socket readable is its end. */
+        return false; /* a TOE in this process cannot close it */
+    /* The TOE sends nothing after its welcome, so a readable socket means that it has ended. */
     return sys_ppoll(&p, 1, &now, NULL) > 0;
 }

@@ -12,15 +12,16 @@ struct twelcome {
     uint32_t ip, mask, gw;
     bool shared, stays;
 };
-/* A queue pair on the given engine, or NULL with a sentence in err. */
+/* Attaches a queue pair on the given engine. NULL with a sentence in err when that fails. */
 TOE_HIDDEN struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelcome *w,
                                   char *err, size_t err_size);
-/* It is to end with the process of this pidfd. */
+/* Binds the life of the queue pair to the process of this pidfd. */
 TOE_HIDDEN void tqp_moved(const struct tqp *qp, int pidfd);
 TOE_HIDDEN void tqp_detach(struct tqp *qp);
-/* In a fork child: descriptors closed, memory of the parent's area (not inherited) not touched. */
+/* In a fork child: closes the descriptors; leaves the parent's area alone, which is not inherited.
+ */
 TOE_HIDDEN void tqp_forget(struct tqp *qp);
-/* Has the TOE closed the control connection? Costs a system call. */
+/* Returns whether the TOE has closed the control connection. Costs a system call. */
 TOE_HIDDEN bool tqp_gone(const struct tqp *qp);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * batch.h - answers to the sockets that one epoll_wait() reported. Lock held.
  *
- * With a direct TOE a program answers the reported sockets one after the other and comes back. What
- * it sends leaves when half of them are answered and when all are, or with its next call that makes
- * progress. That needs few system calls of the back end, and the peer gets its first half while the
- * program works on the second.
+ * With a direct TOE, a program answers the reported sockets one after the other and waits again.
+ * Its frames are sent when half of the sockets are answered and when all are, or with its next call
+ * that makes progress. So the back end makes few system calls, and the peer gets the first half
+ * while the program works on the second.
  */
 #ifndef LIBTOE_BATCH_H
 #define LIBTOE_BATCH_H
@@ -26,7 +26,8 @@ static inline void tbatch_report(struct tsock *s)
         tctx.batch_size = ++tctx.batch_unanswered;
     }
 }
-/* Told by the last epoll_wait(), which looked at the rings, and not answered yet. */
+/* Returns whether the last epoll_wait() reported s and s is not answered yet. That epoll_wait()
+ * handled the rings. */
 static inline bool tbatch_unanswered(const struct tsock *s)
 {
     return s->epoll_reported && s->epoll_reported == tctx.batch_round;

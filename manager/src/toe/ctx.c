@@ -21,7 +21,7 @@
 #include "tsock.h"
 
 #define RETRY_NS       (100 * 1000000ull)
-#define LOOKS_PER_LIFE 1024 /* empty looks at the rings between two checks that the TOE lives */
+#define LOOKS_PER_LIFE 1024 /* polls of empty rings between two checks that the TOE is alive */
 
 struct tctx tctx = {.placeholder_fd = -1};
 
@@ -48,8 +48,8 @@ static struct tqp *attach_one(uint32_t engine, struct twelcome *w)
     return tinline_attach(&tctx.cfg, w, tctx.last_error, sizeof(tctx.last_error));
 }
 
-/* The opener of the interface answers for all listeners of this process; an inherited one may be
- * for another to serve, until it is used. */
+/* The process that opens the interface serves all its listeners. An inherited listener may be for
+ * another process to serve, until this one uses it. */
 static void announce_here(struct tsock *s)
 {
     if (s->state == TS_LISTEN)
@@ -107,7 +107,7 @@ bool tctx_need(void)
     if (tctx.state == TC_FAILED)
         return false;
     if (!configure(NULL) || !attach_all()) {
-        /* a child with inherited listeners goes on trying: its parent had a TOE */
+        /* a child with inherited listeners keeps trying: its parent had a TOE */
         tctx.state = tctx.configured && tctx.listeners ? TC_LOST : TC_FAILED;
         tlog_once("%s; %s", tctx.last_error,
                   tctx.cfg.require ? "refused, as TOEHOLD_REQUIRE asks"
@@ -130,7 +130,7 @@ bool tctx_know(void)
     if (ok)
         tctx.known = true;
     errno = saved;
-    /* what only routers tell is known when it is open; what is wrong is said there too */
+    /* addresses from routers are known only once it is open; opening also reports errors */
     return ok && !tctx.inside.ip6_auto ? true : tctx_need();
 }
 
@@ -163,7 +163,7 @@ void tctx_lost(void)
     tctx.retry_at = 0;
     for (uint32_t q = 0; q < tctx.qps_n; q++) {
         said |= tctx.qps[q]->breached;
-        tctx.qps[q]->broken = true; /* ends waits for room */
+        tctx.qps[q]->broken = true; /* ends waits for ring space */
     }
     if (!said)
         tlog("the TOE has ended; connections over it are reset");
@@ -193,8 +193,8 @@ uint32_t tctx_progress(void)
         n += tqp_drain(qp);
         tqp_flush(qp);
         broken |= qp->broken;
-        /* Others sleep on the interrupt that this drain has used up: ask for the next one, and
-         * look again for what came in between (the TOE saw no arming for it). */
+        /* Other threads sleep on the interrupt that this drain has used up. Request the next
+         * one, and drain again: commands may have come before the arming. */
         while (unlikely(tctx.sleepers && !qp->armed && !qp->broken && !qp->direct)) {
             tqp_arm(qp);
             n += tqp_drain(qp);

@@ -17,63 +17,64 @@ enum tctx_state {
     TC_COLD,   /* no attach tried yet */
     TC_UP,     /* queue pairs attached */
     TC_FAILED, /* never reached a TOE: the process runs on the kernel */
-    TC_LOST    /* the TOE went away: trying again while sockets want it */
+    TC_LOST    /* the TOE has ended: retried while sockets need it */
 };
 
 struct tctx {
     enum tctx_state state;
     struct tconfig cfg;
     bool configured;
-    atomic_bool ended; /* by exit(): what other threads still send must not change its code */
+    atomic_bool ended; /* by exit(): sends of other threads must not change the exit code */
     uint32_t qps_n;
     struct tqp *qps[TOE_MAX_ENGINES];
     uint32_t next_qp;                 /* round robin of active opens */
     uint32_t generation;              /* counts attaches: epoll instances wire descriptors again */
     uint32_t ip, mask, gw;            /* of the TOE, network order; gw 0: none */
-    bool shared;                      /* the kernel has its addresses too */
-    bool stays;                       /* flows stay where they came to (TOEDEV_WELCOME_STAYS) */
-    int placeholder_fd;               /* what accepted connections are duplicates of */
-    struct toedev_inline_info inside; /* of an engine in this process, which may be yet to come */
+    bool shared;                      /* the kernel uses its addresses too */
+    bool stays;                       /* flows stay on their queue pair (TOEDEV_WELCOME_STAYS) */
+    int placeholder_fd;               /* accepted connections are duplicates of it */
+    struct toedev_inline_info inside; /* of an engine in this process, maybe not opened yet */
     bool known;                /* ip, mask, gw and inside are filled though nothing is attached */
     bool polling;              /* a thread polls before it sleeps */
-    uint32_t batch_unanswered; /* sockets that the last epoll_wait reported, not used since */
-    uint32_t batch_size;       /* of how many at first */
+    uint32_t batch_unanswered; /* sockets of the last epoll_wait that are not used since */
+    uint32_t batch_size;       /* the same at the beginning */
     uint32_t batch_round;      /* number of that epoll_wait */
-    uint64_t sleep_until;      /* direct: the earliest end of a sleep that will run the TOE */
+    uint64_t sleep_until;      /* direct: when the first sleeper that runs the TOE wakes */
     uint32_t listeners;        /* sockets in TS_LISTEN */
-    bool bind_refused;         /* the BIND under way */
-    bool elsewhere;            /* some CONNECT is to go to the next queue pair */
+    bool bind_refused;         /* the pending BIND was refused */
+    bool elsewhere;            /* some CONNECT must be sent to the next queue pair */
     uint32_t sleepers;         /* threads in the kernel that rely on the interrupt */
-    uint32_t idle_looks; /* progress calls without a command, for the check of the TOE's life */
-    uint64_t retry_at;   /* TC_LOST: when to try to attach again, tclock_ns() */
+    uint32_t idle_looks;       /* progress calls without a command, to check the TOE is alive */
+    uint64_t retry_at;         /* TC_LOST: when to try to attach again, tclock_ns() */
     struct tsigurg sigurg;
     char last_error[256];
 };
 extern TOE_HIDDEN struct tctx tctx;
 
-/* Attaches if that has not been tried. True when queue pairs are there. */
+/* Attaches if that has not been tried. Returns true when queue pairs are attached. */
 TOE_HIDDEN bool tctx_need(void);
-/* The TOE's addresses are known; attaches for that where it must. An engine in this process is not
- * opened: a listener may be for a child of ours. */
+/* Returns whether the TOE's addresses are known; attaches for that where needed. Does not open an
+ * engine in this process: a listener may be for a child of ours. */
 TOE_HIDDEN bool tctx_know(void);
-/* Attaches again after a loss, at most every 100 ms. True when queue pairs are there. */
+/* Attaches again after a loss, at most every 100 ms. Returns true when queue pairs are
+ * attached. */
 TOE_HIDDEN bool tctx_retry(void);
-/* The TOE is gone: every flow ends with ECONNRESET, queue pairs are dropped. */
+/* Handles the loss of the TOE: ends every flow with ECONNRESET and frees the queue pairs. */
 TOE_HIDDEN void tctx_lost(void);
 /* Detaches all queue pairs. */
 TOE_HIDDEN void tctx_detach(void);
-/* Handles what the TOE has written. Cheap when there is nothing. Returns the number of commands. */
+/* Handles the HW commands of the TOE. Cheap when there are none. Returns their number. */
 TOE_HIDDEN uint32_t tctx_progress(void);
-/* Is there any queue pair to make progress on? */
+/* Returns whether there is a queue pair to make progress on. */
 TOE_HIDDEN bool tctx_attached(void);
 
-/* The time, where progress has just been made. */
+/* Returns the time, after progress has just been made. */
 static inline uint64_t tctx_now(void)
 {
     return tctx.qps_n && tctx.qps[0]->direct ? tctx.qps[0]->now : tclock_ns();
 }
 
-/* May this thread poll before it sleeps? One at a time does, where the TOE is called by it. */
+/* Returns whether this thread may poll before it sleeps: one at a time with a direct TOE. */
 static inline bool tctx_may_poll(void)
 {
     return tctx.cfg.busy_poll_us && tctx.qps_n && !(tctx.polling && tctx.qps[0]->direct);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * handle.c - numbers for listeners and connects: the TOE gives them back in its commands, maybe
- * after the socket is gone. Low 20 bits index, high 12 bits a count of the index's uses.
+ * handle.c - handles of listeners and connects. The TOE returns them in its commands, maybe after
+ * the socket has been freed. Low 20 bits: index; high 12 bits: number of uses of the index.
  */
 #include <stdlib.h>
 
@@ -52,7 +52,7 @@ uint32_t thandle_new(struct tsock *s)
     e = &entries[i];
     e->sock = s;
     e->uses++;
-    /* index 0 with uses a multiple of 4096 would make 0, which means none */
+    /* index 0 with uses a multiple of 4096 would give 0, which means none */
     if (!(e->uses << INDEX_BITS | i))
         e->uses++;
     return e->uses << INDEX_BITS | i;

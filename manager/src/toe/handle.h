@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* handle.h - numbers for listeners and connects that go through the TOE and come back (handle.c).
- * Lock held. */
+/* handle.h - handles: numbers of listeners and connects that the TOE returns in its commands
+ * (handle.c). Lock held. */
 #ifndef LIBTOE_HANDLE_H
 #define LIBTOE_HANDLE_H
 
@@ -8,13 +8,13 @@
 
 struct tsock;
 
-/* A number never 0 and not soon used again, or 0 when all are taken. */
+/* Allocates a handle, never 0 and not reused soon; returns 0 when all are in use. */
 TOE_HIDDEN uint32_t thandle_new(struct tsock *s);
 TOE_HIDDEN struct tsock *thandle_get(uint32_t handle);
 TOE_HIDDEN void thandle_free(uint32_t handle);
-/* After an exec: s has the number that it had. False: no memory. */
+/* After an exec: gives s its old handle. False: no memory. */
 TOE_HIDDEN bool thandle_restore(uint32_t handle, struct tsock *s);
-/* Calls f for each socket that has a number. f may free its own. */
+/* Calls f for each socket with a handle. f may free that handle. */
 TOE_HIDDEN void thandle_each(void (*f)(struct tsock *s));
 
 #endif

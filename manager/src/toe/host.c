@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.c - the machine under libtoe: its clock, its sleep, the way to its TOE. route.c belongs to
- * it too. tests/virtual/ puts a machine whose time is an argument in the place of both.
+ * host.c - the machine under libtoe: its clock, its sleep, the connection to its TOE. route.c
+ * belongs to it too. tests/virtual/ replaces both by a machine whose time is an argument.
  */
 #include <errno.h>
 #include <limits.h>
@@ -31,7 +31,7 @@ int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms, c
     return sys_epoll_pwait(ep, ev, max, timeout_ms, mask);
 }
 
-/* The same in whole milliseconds, rounded up: for ever is -1. */
+/* Returns the same in whole milliseconds, rounded up; -1: no limit. */
 static int until_ms(uint64_t left, uint64_t deadline)
 {
     uint64_t ms = left / (NSEC / 1000) + (left % (NSEC / 1000) != 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * host.h - the machine under libtoe (host.c; tests/virtual/ has another). The lock is not held
- * where a function may sleep.
+ * host.h - the machine under libtoe (host.c; tests/virtual/ has another). Functions that may sleep
+ * are called without the lock.
  */
 #ifndef LIBTOE_HOST_H
 #define LIBTOE_HOST_H
@@ -15,14 +15,14 @@ TOE_HIDDEN int thost_ppoll(struct pollfd *fds, nfds_t n, struct timespec *ts, co
                            const volatile sig_atomic_t *note);
 TOE_HIDDEN int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int timeout_ms,
                                  const sigset_t *mask);
-/* As epoll_pwait2(): until a time of that clock, UINT64_MAX for ever. */
+/* As epoll_pwait2(), until a time of that clock; UINT64_MAX: no limit. */
 TOE_HIDDEN int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
                                  const sigset_t *mask, const volatile sig_atomic_t *note);
-/* Gives the TOE a chance to go on while this thread waits for it by looking. */
+/* Gives the TOE a chance to run while this thread polls for its commands. */
 TOE_HIDDEN void thost_yield(void);
 /* Connects the Unix socket fd to toed, which listens at path. 0, or -1 with errno. */
 TOE_HIDDEN int thost_attach(int fd, const char *path);
-static inline uint64_t tclock_deadline(uint64_t ns) /* 0: for ever */
+static inline uint64_t tclock_deadline(uint64_t ns) /* 0: no limit */
 {
     return ns ? tclock_ns() + ns : TWAIT_FOREVER;
 }

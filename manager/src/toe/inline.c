@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inline.c - a TOE in this process (toe/inline.h; docs/INLINE.md): its shared object, its queue
- * pair, and for a direct one, which has no thread, when it runs and how long one may sleep.
+ * inline.c - a TOE in this process (toe/inline.h; docs/INLINE.md): its shared object and its queue
+ * pair; for a direct one, which has no thread, when it runs and how long a thread may sleep.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -25,8 +25,8 @@
 #include "tsock.h"
 
 #define DIRECT_ENTRIES 256u /* direct: answers between two rounds */
-#define ROUNDS_MAX     64   /* before a sleep; then it is a short one */
-#define GATHER_MOST    16u  /* answers that leave together */
+#define ROUNDS_MAX     64   /* before a sleep; after so many, a short one */
+#define GATHER_MOST    16u  /* answers sent together */
 
 TOE_HIDDEN __thread int tinline_inside;
 
@@ -44,7 +44,8 @@ static void *load_from(const char *dir, const char *between)
     return access(path, R_OK) == 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-/* Named, beside this object (in the build tree too), installed. */
+/* Tries in order the named one, one beside this object (in the build tree too), the installed one.
+ */
 static void *load_object(void)
 {
     static const char *const beside[] = {"", "../engine/", "../../engine/"};
@@ -146,7 +147,7 @@ static void on_event(void *arg, const struct toe_cmd *c)
         tdispatch_command(qp, c);
 }
 
-/* Before the DATA_RECEIVED of these bytes. */
+/* Called before the DATA_RECEIVED of these bytes. */
 static void on_held(void *arg, uint32_t slot)
 {
     const struct tqp *qp = arg;
@@ -238,7 +239,7 @@ void tinline_forget(struct tqp *qp)
 
 static struct toe_tsc clock_of_calls;
 
-/* A call's time: never before an earlier call's. */
+/* Records the time of a call, which is never before an earlier call's. */
 static void note_time(struct tqp *qp)
 {
     uint64_t now = toe_tsc_now(&clock_of_calls);
@@ -329,7 +330,7 @@ uint8_t *tinline_where(struct tqp *qp, uint32_t slot, uint32_t off, uint32_t *n)
     const uint8_t *data;
 
     *n = ops->where(qp->inside, slot, off, *n, &data);
-    return (uint8_t *)data; /* of an iovec */
+    return (uint8_t *)data; /* for an iovec, which has no const */
 }
 
 bool tinline_read_to(struct tqp *qp, uint32_t slot, uint32_t off)
@@ -371,7 +372,7 @@ static uint64_t next_round(struct tqp *qp)
     uint64_t at;
 
     if (qp->restless)
-        return 1; /* long ago */
+        return 1; /* in the past: due now */
     note_time(qp);
     tinline_inside = 1;
     at = ops->deadline(qp->inside, qp->now);
@@ -390,9 +391,9 @@ uint64_t tinline_cap(struct tqp *qp, uint64_t deadline)
     return deadline;
 }
 
-/* Others sleep, and this thread leaves the TOE to them: arrivals are to wake them again. They sleep
- * until a time that was right then. What this thread has done may want an earlier round: then
- * somebody is woken for it, once. */
+/* Other threads sleep, and this thread leaves the TOE to them: lets arrivals wake them again. They
+ * computed their deadline before this thread's call. If the call needs an earlier round, wakes one
+ * sleeper for it, once. */
 void tinline_hurry(void)
 {
     int saved = errno;

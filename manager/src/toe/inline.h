@@ -9,10 +9,10 @@
 struct toe_cmd;
 struct tqp;
 
-/* In a call of the TOE: what it asks of the kernel is not for us. */
+/* Nonzero in a call of the TOE: its own system calls bypass libtoe. */
 extern TOE_HIDDEN __thread int tinline_inside;
 
-/* Reads the TOE's options and fills what tctx has of them. 0, or -1 with a sentence in err. */
+/* Reads the TOE's options and fills tctx from them. 0, or -1 with a sentence in err. */
 TOE_HIDDEN int tinline_know(const struct tconfig *cfg, char *err, size_t err_size);
 /* As tqp_attach(). */
 TOE_HIDDEN struct tqp *tinline_attach(const struct tconfig *cfg, struct twelcome *w, char *err,
@@ -20,31 +20,32 @@ TOE_HIDDEN struct tqp *tinline_attach(const struct tconfig *cfg, struct twelcome
 TOE_HIDDEN void tinline_close(struct tqp *qp);
 TOE_HIDDEN void tinline_forget(struct tqp *qp);
 TOE_HIDDEN void tinline_command(struct tqp *qp, const struct toe_cmd *c);
-/* What was sent leaves, unless more is to be expected at once. */
+/* Has the TOE send the pending frames, unless the caller is likely to add more at once. */
 TOE_HIDDEN void tinline_sent(struct tqp *qp);
 TOE_HIDDEN uint32_t tinline_run(struct tqp *qp);
-/* n bytes of the slot's send stream, from offset `off` on, lie at data. False: they must be copied.
- */
+/* Lets the TOE send n bytes of the slot's stream, from offset `off` on, from memory at data. False:
+ * they must be copied. */
 TOE_HIDDEN bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const uint8_t *data,
                               uint32_t n);
-/* Such memory is not read any more when this returns. */
+/* Copies such memory where needed: the TOE no longer reads it when this returns. */
 TOE_HIDDEN void tinline_settle(struct tqp *qp, uint32_t slot);
-/* Bytes of the send buffer that are in use; more: after asking for more. */
+/* Returns the size of the send buffer in use, bytes; more: after requesting a larger one. */
 TOE_HIDDEN uint32_t tinline_room(struct tqp *qp, uint32_t slot, bool more);
-/* Commands for these slots, TOEDEV_EXPECT_MAX at most, will come soon. */
+/* Announces that commands for these slots, TOEDEV_EXPECT_MAX at most, will follow soon. */
 TOE_HIDDEN void tinline_expect(struct tqp *qp, const uint32_t *slots, unsigned n);
-/* What frames.h does for a socket that is framed. */
+/* The implementation of frames.h for a framed socket. */
 TOE_HIDDEN uint8_t *tinline_where(struct tqp *qp, uint32_t slot, uint32_t off, uint32_t *n);
 TOE_HIDDEN bool tinline_read_to(struct tqp *qp, uint32_t slot, uint32_t off);
 TOE_HIDDEN void tinline_gather(struct tqp *qp, uint32_t slot, uint32_t off);
 TOE_HIDDEN void tinline_refresh(const struct tqp *qp, uint32_t slot);
-/* Rounds before a sleep: until nothing waits and an arrival will wake. Returns notifications. */
+/* Runs rounds before a sleep until nothing is pending and an arrival will wake the thread. Returns
+ * the number of notifications. */
 TOE_HIDDEN uint32_t tinline_prepare(struct tqp *qp);
-/* The time at which the sleep must end: `deadline` or the TOE's. */
+/* Returns the time at which the sleep must end: the earlier of `deadline` and the TOE's. */
 TOE_HIDDEN uint64_t tinline_cap(struct tqp *qp, uint64_t deadline);
-/* What the lock's holder did may want a sleeper to wake earlier than it means to. */
+/* Wakes a sleeper whose deadline is too late after what the lock's holder did. */
 TOE_HIDDEN void tinline_hurry(void);
-/* IPv6 as the options say, while nothing is open. */
+/* Returns the IPv6 settings of the options, while no engine is open. */
 TOE_HIDDEN bool tinline_ip6(struct toedev_ip6 *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip6.c - IPv6: what the TOE has of it (its status page), addresses for commands (the address
- * table) and from flow records.
+ * ip6.c - IPv6: the TOE's settings (its status page), addresses for commands (the address table)
+ * and from flow records.
  */
 #include <string.h>
 
@@ -79,8 +79,8 @@ bool tip6_on_link(const struct toedev_ip6 *t, const struct in6_addr *a)
     return false;
 }
 
-/* The table has twice as many entries as the ring has commands: none is written over that a command
- * under way may name. */
+/* The table has twice as many entries as the ring has commands, so no entry is overwritten that a
+ * pending command may refer to. */
 uint32_t tip6_entry(struct tqp *qp, const struct in6_addr *a, const struct in6_addr *local)
 {
     uint32_t index = qp->addresses++ & (qp->cfg.addresses - 1);

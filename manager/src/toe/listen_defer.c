@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen_defer.c - deferred listeners (listen_defer.h), where flows stay with the queue pair that
- * they came to. They begin by themselves after a second, because libtoe does not see every way to
- * wait.
+ * listen_defer.c - deferred listeners (listen_defer.h), where flows stay on the queue pair on which
+ * they arrived. They begin by themselves after a second, because libtoe does not see every call
+ * that waits.
  */
 #include <sys/stat.h>
 #include <time.h>
@@ -16,7 +16,8 @@
 #include "lock.h"
 #include "tsock.h"
 
-/* A peer whose SYN is dropped meanwhile retransmits it after a second or later (RFC 6298 2.1). */
+/* A peer whose SYN is dropped in this time retransmits it after a second or later (RFC 6298 2.1).
+ */
 #define PATIENCE_NS 1000000000u
 
 bool tlisten_later;
@@ -83,7 +84,8 @@ void tlisten_later_forget(void)
     running = false;
 }
 
-/* A program that is still on its way to a fork reads files and devices. */
+/* Returns false for regular files, and devices other than terminals: a program may read these
+ * before it forks. */
 static bool may_wait_for_others(int fd)
 {
     struct stat st;
@@ -95,7 +97,7 @@ void tlisten_goes_on(void)
 {
     int saved = errno;
 
-    if (tlock_inside()) /* a handler within a call of ours */
+    if (tlock_inside()) /* a signal handler within a call of libtoe */
         return;
     tctx_lock();
     tlisten_begin_now();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lock.c - the one lock of a process's TOE context, and the handlers of signals that wait for it.
+ * lock.c - the one lock of a process's TOE context, and deferred signal handlers.
  *
- * A handler may do as it likes: use sockets, fork, execute a program, leave by siglongjmp(). So
- * none runs while its thread is inside: the signal is kept, and sent to the thread again when it is
- * outside (preload_signal.c).
+ * A handler may do anything: use sockets, fork, execute a program, leave by siglongjmp(). So none
+ * runs while its thread is inside libtoe. The signal is deferred, and sent to the thread again when
+ * the thread has left (preload_signal.c).
  */
 #include <pthread.h>
 #include <signal.h>
@@ -21,21 +21,22 @@ static pthread_mutex_t mutex = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
  * between lock and unlock. Written by the holder only. */
 static bool taken;
 
-/* The first few that wait stand here, in order; more of them wait in the kernel, blocked. That
- * alone would not do: a handler's change of its context's mask does not hold under valgrind. */
+/* The first few deferred signals are queued here, in order; further ones stay blocked in the
+ * kernel. Blocking alone does not suffice: under valgrind, a handler's change of its context's mask
+ * has no effect. */
 #define HELD_MAX   4u
-#define STACK_SIZE (256u << 10) /* of a thread of our own */
+#define STACK_SIZE (256u << 10) /* of libtoe's thread */
 OF_THREAD volatile sig_atomic_t inside, some_wait;
 OF_THREAD siginfo_t held[HELD_MAX];
-OF_THREAD volatile unsigned held_from, held_to; /* counted on: the handler writes the second */
-OF_THREAD sigset_t waiting;                     /* in the kernel */
+OF_THREAD volatile unsigned held_from, held_to; /* free-running; the handler writes the second */
+OF_THREAD sigset_t waiting;                     /* blocked in the kernel */
 
 static void raise_again(int sig, siginfo_t *info)
 {
     (void)syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info);
 }
 
-/* Of a standard signal one waits, as in the kernel. */
+/* Returns whether a standard signal is queued already: only one is, as in the kernel. */
 static bool stands_there(int sig)
 {
     if (sig >= SIGRTMIN)
@@ -83,7 +84,7 @@ static void run_waiting(void)
     while (held_from != held_to) {
         siginfo_t info;
 
-        inside++; /* the handler below may do all this, too */
+        inside++; /* a nested handler may do all this too */
         info = held[held_from % HELD_MAX];
         held_from++;
         inside--;
@@ -106,7 +107,7 @@ void tlock_enter(void)
     inside++;
 }
 
-/* Outside again: here handlers run that had to wait. */
+/* Leaves libtoe, and runs the handlers that were deferred. */
 void tlock_leave(void)
 {
     if (--inside || likely(!some_wait))
@@ -123,7 +124,7 @@ void tctx_lock(void)
     taken = true;
 }
 
-/* Makes the lock that is held one that a thread about to be made will respect. */
+/* Takes the mutex of the lock that is held, before the process gets its second thread. */
 static void before_thread(void)
 {
     if (taken)
@@ -140,7 +141,7 @@ bool tctx_thread(void *(*run)(void *arg))
     int e;
 
     before_thread();
-    sigfillset(&all); /* signals are for the program's own threads */
+    sigfillset(&all); /* the program's own threads handle signals */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_attr_init(&attr);
     pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);

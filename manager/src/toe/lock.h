@@ -5,23 +5,24 @@
 
 #include "libtoe.h"
 
-/* Not recursive; free of cost in a process with one thread. */
+/* Not recursive; costs nothing in a process with one thread. */
 TOE_HIDDEN void tctx_lock(void);
 TOE_HIDDEN void tctx_unlock(void);
-/* Gives it to others for a moment, in a loop that looks at the TOE again. */
+/* Releases the lock to other threads for a moment, in a loop that polls the TOE. */
 TOE_HIDDEN void tctx_relax(void);
-/* Between these as while it is held, for handlers of signals: around another lock. */
+/* Between these, signal handlers are deferred as while the lock is held. Around another lock. */
 TOE_HIDDEN void tlock_enter(void);
 TOE_HIDDEN void tlock_leave(void);
 TOE_HIDDEN bool tlock_inside(void);
-/* In a handler, before it does anything: is this thread inside? Then the signal comes again when it
- * is not. mask: of the context that the handler returns to. */
+/* Called first in a signal handler. Returns true if this thread is inside: then the signal is
+ * delivered again once it has left. mask: of the context that the handler returns to. */
 TOE_HIDDEN bool tlock_defer(int sig, siginfo_t *info, sigset_t *mask);
-/* Of those that wait for this thread to be outside, the ones that are blocked until then. */
+/* Returns the deferred signals that stay blocked until this thread has left. */
 TOE_HIDDEN void tlock_waiting(sigset_t *set);
-/* In a fork child: they are the parent's. */
+/* In a fork child: forgets the deferred signals, which are the parent's. */
 TOE_HIDDEN void tlock_forget(void);
-/* A thread of our own, detached, without the program's signals. Lock held. False: there is none. */
+/* Creates a detached thread of libtoe's with all signals blocked. Lock held. False: it cannot be
+ * created. */
 TOE_HIDDEN bool tctx_thread(void *(*run)(void *arg));
 
 #endif

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * moderation.c - how long the TOE may wait before it wakes a host that sleeps (SEEDS S3.3: up to
- * 250 us cost no throughput and save much CPU, and 100 us save as much).
+ * moderation.c - how long the TOE may wait before it wakes a sleeping host (SEEDS S3.3: up to 250
+ * us cost no throughput and save much CPU, and 100 us save as much).
  *
- * A host that is woken thousands of times a second is asked to wait a step longer, for as long as
- * the rate of commands does not suffer: clients that wait for each answer before they ask again are
- * slowed down by a wait, so it is taken back and tried ever more seldom.
+ * While the host is woken thousands of times a second, the wait becomes one step longer, as long as
+ * the rate of commands does not fall. A wait slows down clients that wait for each answer before
+ * their next request. If so, the step is undone, and tried again at growing intervals.
  */
 #include "moderation.h"
 
 #define NSEC          1000000000ull
 #define WINDOW_NS     50000000u /* one step in 50 ms at most */
 #define WINDOW_SLEEPS 16u
-#define WAKES         4000u /* a second: from here on waking is worth sparing */
-#define BATCH         4u  /* commands a wait must gather to be worth it: two requests, their ACKs */
+#define WAKES         4000u /* per second: from here on saving wake-ups is worth it */
+#define BATCH         4u    /* commands per wait that make it worth it: two requests, their ACKs */
 #define HOLD          40u /* windows after a step that cost throughput: two seconds, then doubled */
 #define BACKOFF_MAX   5u
-#define STEADY        40u /* windows between two looks at the rate without a wait */
+#define STEADY        40u /* windows between two measurements of the rate without a wait */
 
 static const uint8_t wait_usec[TMODERATION_LEVELS] = {0, 50, 100};
 
-/* The best rate is forgotten slowly, so that a load that falls by itself is no fault of the wait.
+/* Lets the best rate decay slowly, so that a load that falls by itself is not blamed on the wait.
  */
 static void note_rate(struct tmoderation *m, uint64_t rate)
 {
@@ -56,7 +56,7 @@ static void step(struct tmoderation *m, uint64_t wakes, uint32_t batch, uint64_t
     } else if (m->level < TMODERATION_LEVELS - 1) {
         rise(m, (uint8_t)(m->level + 1));
         m->steady = 0;
-    } else if (++m->steady >= STEADY) { /* what would the rate be without a wait? */
+    } else if (++m->steady >= STEADY) { /* measure the rate without a wait */
         m->steady = m->backoff = 0;
         m->probing = m->level;
         m->level = 0;
@@ -71,7 +71,7 @@ uint32_t tmoderation_usec(struct tmoderation *m, uint32_t tail, uint64_t now)
     if (m->sleeps >= WINDOW_SLEEPS && ns >= WINDOW_NS) {
         uint32_t commands = tail - m->tail;
 
-        /* A window that idle time has stretched says nothing of the rate. */
+        /* A window that idle time has stretched does not measure the rate. */
         if (ns < 4ull * WINDOW_NS)
             step(m, m->sleeps * NSEC / ns, commands / m->sleeps, commands * NSEC / ns);
         else

@@ -41,6 +41,6 @@ void tfast_announce(const struct tsock *s)
         }
         if (tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN, s->handle,
                      (uint32_t)o->fastopen, o->fastopen_no_cookie))
-            tqp_settle(qp); /* a client that gets no cookie does not ask again at once */
+            tqp_settle(qp); /* a client that got no cookie does not soon request one again */
     }
 }

@@ -7,8 +7,8 @@
 
 /* Sends OPTION for this flow. Does nothing when there is no flow yet. */
 TOE_HIDDEN void tsock_option(struct tsock *s, uint16_t option, uint32_t value);
-/* Sends an option of the flows that a listener will have, to all queue pairs. Waits for the TOE: a
- * peer that connects after setsockopt() must meet the option. */
+/* Sends an option for a listener's future flows to all queue pairs. Waits for the TOE: the option
+ * must apply to a peer that connects after setsockopt(). */
 TOE_HIDDEN void tlisten_option(const struct tsock *s, uint16_t option, uint32_t value);
 /* Sends the listener's TCP_FASTOPEN, its keys included. */
 TOE_HIDDEN void tfast_announce(const struct tsock *s);

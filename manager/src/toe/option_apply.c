@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* option_apply.c - sends the options that were set before (option_apply.h). */
+/* option_apply.c - sends options that were set earlier (option_apply.h). */
 #include "option_apply.h"
 #include "option.h"
 #include "tsock.h"
@@ -38,7 +38,7 @@ void tsock_apply_options(struct tsock *s)
         tsock_option(s, TOE_OPT_CC, o->cc - 1);
     if (o->max_pacing)
         tsock_option(s, TOE_OPT_MAX_PACING, pacing_value(o->max_pacing));
-    /* The times before the switch, so that the first probe is at the right time. */
+    /* The times precede the switch, so that the first probe is at the right time. */
     if (o->keepidle)
         tsock_option(s, TOE_OPT_KEEPIDLE, (uint32_t)o->keepidle);
     if (o->keepintvl)

@@ -6,9 +6,9 @@
 
 #include "tsock.h"
 
-/* Sends OPTION for all of s->opts that is not the default: at establishment. */
+/* Sends OPTION for each value of s->opts that is not the default. At establishment. */
 TOE_HIDDEN void tsock_apply_options(struct tsock *s);
-/* The same after CONNECT, with what precedes the SYN, and for an accepted connection. */
+/* The same after CONNECT, with the options that precede the SYN, and for an accepted connection. */
 TOE_HIDDEN void tconnect_options(struct tsock *s);
 /* Sends an option of the path: of a flow, or of a listener's flows. */
 TOE_HIDDEN void tpath_option(struct tsock *s, uint16_t option, uint32_t value);

@@ -22,10 +22,10 @@
 
 #define SW_ENTRIES       1024u
 #define HW_ENTRIES       4096u
-#define LOOKS_PER_CHECK  256  /* rounds of waiting between two looks whether the TOE lives */
-#define SETTLE_NS        NSEC /* a TOE that works takes commands at once */
-#define DRAIN_MAX        1024 /* commands handled in one go: then the tail is published */
-#define MODERATION_COUNT 1024 /* commands that end a moderated wait before its time */
+#define LOOKS_PER_CHECK  256  /* rounds of waiting between two checks that the TOE is alive */
+#define SETTLE_NS        NSEC /* a working TOE takes commands at once */
+#define DRAIN_MAX        1024 /* commands handled before the tail is published */
+#define MODERATION_COUNT 1024 /* commands that end a moderated wait early */
 
 struct tqp *tqp_new(const struct tconfig *cfg, uint32_t engine)
 {
@@ -75,7 +75,7 @@ void tqp_wake(struct tqp *qp)
     int saved = errno;
 
     qp->belled = qp->sw.head;
-    /* EAGAIN: the count is at its maximum, so the TOE has a reason to wake already */
+    /* EAGAIN: the counter is at its maximum, so the TOE will wake anyway */
     (void)!sys_write(qp->doorbell_fd, &one, sizeof(one));
     errno = saved;
 }
@@ -95,13 +95,13 @@ bool tqp_make_room(struct tqp *qp)
         if (room == TOE_RING_BAD)
             tqp_breach(qp, "SW tail out of range", toe_ring_load(&qp->status->sw_tail));
         else if (room) {
-            /* the counts run free: a bell that was heard keeps up with them */
+            /* the counters are free-running: advance `belled` past handled doorbells */
             if ((int32_t)(qp->sw.tail - qp->belled) > 0)
                 qp->belled = qp->sw.tail;
             return true;
         }
         tqp_ring(qp);
-        /* ring.h: a TOE without room to answer takes no commands, so go on handling answers */
+        /* ring.h: a TOE without space for answers takes no commands, so keep handling answers */
         tqp_drain(qp);
         if (look % LOOKS_PER_CHECK == 0 && (tqp_gone(qp) || toe_ring_load(&qp->status->halted)))
             qp->broken = true;
@@ -143,7 +143,7 @@ void tqp_flush(struct tqp *qp)
 
     if (likely(!qp->releases_n))
         return;
-    /* in order, an abort before the release of the same slot; putting may drain and so append */
+    /* in order: the abort precedes the release of the same slot. A put may drain, and so append. */
     for (uint32_t i = 0; i < qp->releases_n; i++) {
         uint32_t slot = qp->releases[i];
 
@@ -164,7 +164,7 @@ void tqp_flush(struct tqp *qp)
 void tqp_arm(struct tqp *qp)
 {
     if (qp->direct)
-        return; /* twait_arm() does what is needed */
+        return; /* twait_arm() prepares the sleep */
     if (qp->adaptive) {
         uint32_t usec = tmoderation_usec(&qp->moderation, qp->hw.tail, tclock_ns());
 
@@ -174,8 +174,8 @@ void tqp_arm(struct tqp *qp)
     toe_ring_store(&qp->db->irq_arm, 1);
     toe_ring_store(&qp->db->irq_seq, qp->db->irq_seq + 1);
     qp->armed = true;
-    /* Orders the arming before the caller's last look at the ring. No doorbell: a TOE that sleeps
-     * has nothing to tell, and looks at the arming when it has. */
+    /* Orders the arming before the caller's last check of the ring. No doorbell: a sleeping TOE has
+     * no commands for the host, and checks the arming when it has one. */
     atomic_thread_fence(memory_order_seq_cst);
 }
 

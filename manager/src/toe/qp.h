@@ -18,67 +18,67 @@ struct tqp {
     const struct toedev_status *status;
     uint8_t *area;
     struct tsock **slots; /* flow -> socket, NULL free, TSLOT_CLOSING */
-    uint32_t *releases;   /* slots that wait for their RELEASE, or with TQP_* for something else */
+    uint32_t *releases;   /* slots that wait for RELEASE, or with TQP_* for another command */
     uint32_t releases_n;
     uint32_t belled; /* SW head when the doorbell was last rung */
     uint32_t sends;  /* calls, see is_news() of send.c */
     struct tmoderation moderation;
-    bool armed;      /* an interrupt was asked for and may still come; direct: an arrival wakes */
+    bool armed;      /* an interrupt was requested and may still come; direct: an arrival wakes */
     bool adaptive;   /* interrupt moderation follows the load */
     bool direct;     /* no rings: the TOE is called (inline.c) */
-    uint32_t unsent; /* direct: commands since the last flush, whose frames may wait for it */
-    bool restless;   /* direct: there is always something to do, so sleep but a moment */
-    bool ordered;    /* the TOE does the fence of our doorbells (toe/ring.h) */
-    bool broken;     /* the TOE broke the contract or is gone: tctx_progress() tears down */
-    bool breached;   /* broken by a breach, which has been said */
+    uint32_t unsent; /* direct: commands since the last flush; their frames may wait for the next */
+    bool restless;   /* direct: there is always something to do, so sleep only a moment */
+    bool ordered;    /* the TOE executes the fence of our doorbells (toe/ring.h) */
+    bool broken;     /* the TOE broke the contract or has ended: tctx_progress() tears down */
+    bool breached;   /* broken by a breach, which has been logged */
     bool no_bind;    /* the TOE has no BIND */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
     uint32_t addresses;           /* entries of the address table written, free-running */
     struct toedev_inline *inside; /* the TOE, when it is in this process */
-    uint64_t now;                 /* direct: of its last call */
+    uint64_t now;                 /* direct: time of its last call */
     uint32_t events;              /* direct: notifications handled, free-running */
-    struct tkept *kept;           /* the area outlives it (lent_buffers.h) */
+    struct tkept *kept;           /* the area outlives the queue pair (lent_buffers.h) */
     struct toedev_qp_config cfg;
     struct toedev_layout layout;
 };
 
-/* In releases: the CLOSE that resets it; the OPTIONs of a connection just established. */
+/* In releases: send the CLOSE that resets the flow; send the OPTIONs of a new connection. */
 #define TQP_ABORT   0x80000000u
 #define TQP_OPTIONS 0x40000000u
-#define TQP_LATER   3u /* of one slot at a time, at most */
+#define TQP_LATER   3u /* entries per slot at a time, at most */
 
-/* The slot's socket has been closed by the application; its final CLOSE_EVENT is to come. */
+/* The application has closed the slot's socket; the final CLOSE_EVENT is still to come. */
 #define TSLOT_CLOSING ((struct tsock *)1)
 
-/* A queue pair, its host's side of it alone. NULL: no memory. */
+/* Allocates the host's side of a queue pair. NULL: no memory. */
 TOE_HIDDEN struct tqp *tqp_new(const struct tconfig *cfg, uint32_t engine);
-/* Doorbells, status and rings are where the layout says in the area. */
+/* Sets doorbells, status and rings to their places in the area, by the layout. */
 TOE_HIDDEN void tqp_use_area(struct tqp *qp, uint8_t *area);
-/* After attaching: leaves the fence of doorbells to the TOE, where both it and the kernel can. */
+/* After attaching: leaves the fence of doorbells to the TOE, if it and the kernel support that. */
 TOE_HIDDEN void tqp_register(struct tqp *qp);
 
-/* Room for one command by handling the HW ring meanwhile; false when the TOE is gone. */
+/* Waits for space for one command, and handles the HW ring while waiting. False when the TOE has
+ * ended. */
 TOE_HIDDEN bool tqp_make_room(struct tqp *qp);
 TOE_HIDDEN void tqp_wake(struct tqp *qp);
-/* Handles HW commands; never puts SW commands itself (see releases). Returns their number. */
+/* Handles HW commands and returns their number. Never puts SW commands itself (see releases). */
 TOE_HIDDEN uint32_t tqp_drain(struct tqp *qp);
 /* Sends the RELEASEs, aborts and options that draining left behind. */
 TOE_HIDDEN void tqp_flush(struct tqp *qp);
-/* Waits until the TOE has handled what was put, so that its refusal is known: a second at most, and
- * a TOE that works takes no time. */
+/* Waits until the TOE has handled the commands put, so that a refusal is known. Waits a second at
+ * most; a working TOE takes no noticeable time. */
 TOE_HIDDEN void tqp_settle(struct tqp *qp);
-/* While draining: the slot is free for RELEASE; the flow is to be reset; its options are to be
- * said. */
+/* While draining: enqueue the RELEASE of the slot, the reset of the flow, or its options. */
 TOE_HIDDEN void tqp_release_later(struct tqp *qp, uint32_t slot);
 TOE_HIDDEN void tqp_abort_later(struct tqp *qp, uint32_t slot);
 TOE_HIDDEN void tqp_options_later(struct tqp *qp, uint32_t slot);
-/* Asks for an interrupt at the next HW command. */
+/* Requests an interrupt at the next HW command. */
 TOE_HIDDEN void tqp_arm(struct tqp *qp);
-/* Notes a breach of the contract by the TOE; the queue pairs are given up at the next progress. */
+/* Notes a breach of the contract by the TOE; the next progress tears the queue pairs down. */
 TOE_HIDDEN void tqp_breach(struct tqp *qp, const char *what, uint32_t value);
 
-/* Writes a command; false when the TOE is gone (then nothing was written and nothing matters). */
+/* Writes a command; false when the TOE has ended (then nothing was written, and need not be). */
 static inline bool tqp_put(struct tqp *qp, uint8_t type, uint8_t flags, uint16_t aux, uint32_t flow,
                            uint32_t arg0, uint32_t arg1)
 {
@@ -95,10 +95,10 @@ static inline bool tqp_put(struct tqp *qp, uint8_t type, uint8_t flags, uint16_t
 }
 
 /*
- * Announces what was put. The fence orders our head before our look at sleeping; the TOE does the
- * opposite (ring.h), so one of the two sees the other. While commands that it was rung for wait,
- * the TOE is on its way and does not sleep before it has looked at the ring again: one bell is
- * enough.
+ * Announces the commands put. The fence orders the store of our head before the load of `sleeping`;
+ * the TOE does the opposite (ring.h), so one of the two sees the other. While commands of an
+ * earlier doorbell are unhandled, the TOE is awake and reads the ring again before it sleeps: one
+ * doorbell is enough.
  */
 static inline void tqp_ring(struct tqp *qp)
 {

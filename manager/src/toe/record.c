@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.c - a flow's record in the status area, which the TOE keeps current. */
+/* record.c - a flow's record in the status area, which the TOE keeps up to date. */
 #include <string.h>
 
 #include "inline.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sigurg.c - SIGURGs that fall due while the lock is held (sigurg.h). */
+/* sigurg.c - SIGURGs that become due while the lock is held (sigurg.h). */
 #include <signal.h>
 
 #include "ctx.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sigurg.h - SIGURGs that fall due while the lock is held (sigurg.c). */
+/* sigurg.h - SIGURGs that become due while the lock is held (sigurg.c). */
 #ifndef LIBTOE_SIGURG_H
 #define LIBTOE_SIGURG_H
 
 #include "libtoe.h"
 
-/* To whom SIGURG is sent when the lock is released. Past this many, further ones are dropped. */
+/* Receivers of SIGURG when the lock is released. Further ones than TSIGURG_MAX are dropped. */
 #define TSIGURG_MAX 16u
 struct tsigurg {
     uint32_t n;
@@ -13,10 +13,10 @@ struct tsigurg {
     bool thread[TSIGURG_MAX]; /* owner is a thread's number (F_OWNER_TID) */
 };
 
-/* Enqueues one for the owner, 0: none. Its handler may use the socket, so it is sent when the lock
- * has been released. Lock held. */
+/* Enqueues a SIGURG for the owner, 0: none. It is sent after the lock is released, because its
+ * handler may use the socket. Lock held. */
 TOE_HIDDEN void tsigurg_owe(int32_t owner, bool thread);
-/* Sends those that fell due while the lock was held. Lock not held. */
+/* Sends the SIGURGs that became due while the lock was held. Lock not held. */
 TOE_HIDDEN void tsigurg_send(const struct tsigurg *due);
 
 #endif

@@ -30,7 +30,7 @@ static struct tpool item_pool = {.size = (sizeof(struct tepitem) + 63) & ~63ul};
 
 /* ---- marks ---- */
 
-static uint64_t secret; /* upper half, bit 63 set: no pointer of a program has that */
+static uint64_t secret; /* upper half, bit 63 set: never in a pointer of a program */
 static struct tepitem **marked;
 static uint32_t marked_n;
 
@@ -291,7 +291,7 @@ static struct tepitem *item_new(struct tepoll *ep, struct tobj *o, int fd)
     return i;
 }
 
-/* The kernel's registration that goes with an item. */
+/* Changes the kernel registration of an item. */
 static int kernel_ctl(struct tepitem *i, int op)
 {
     struct epoll_event e = {.events = i->disabled ? 0 : i->events, .data.u64 = i->data};
@@ -301,7 +301,7 @@ static int kernel_ctl(struct tepitem *i, int op)
     return sys_epoll_ctl(i->ep->fd, op, i->fd, &e);
 }
 
-/* Must the kernel's epoll watch the number too? */
+/* Returns whether the kernel's epoll must watch the number too. */
 static bool in_kernel(const struct tepitem *i)
 {
     return i->dormant || i->mark || i->obj->kind == TOBJ_EPOLL;
@@ -315,8 +315,8 @@ static bool is_shared(const struct tobj *o)
 void tepoll_forget_object(struct tobj *o)
 {
     while (o->items) {
-        /* a forked child may hold the kernel's socket open: closing would not unregister it; nor
-         * does it on Linux, where the connection is shared */
+        /* A forked child may hold the kernel's socket open, so a close would not unregister it.
+         * On Linux it does not either, where the connection is shared. */
         if (in_kernel(o->items) && !is_shared(o))
             kernel_ctl(o->items, EPOLL_CTL_DEL);
         item_free(o->items);
@@ -332,7 +332,8 @@ void tepoll_end(struct tepoll *ep)
     tpool_put(&ep_pool, ep);
 }
 
-/* A thread sleeps in the instance already: it must hear of what the TOE says from now on. */
+/* Wires the instance for a thread that sleeps in it already: TOE events must wake it from now on.
+ */
 static void attend(struct tepoll *ep)
 {
     if (likely(!ep->sleepers))
@@ -356,7 +357,7 @@ void tepoll_adopt(struct tsock *s)
         attend(i->ep);
         errno = saved;
     }
-    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* pollers look again, now with our eyes */
+    tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* pollers check again, now in libtoe */
     if (s->obj.items && s->state == TS_LISTEN)
         tsock_use(s);
 }
@@ -371,7 +372,7 @@ void tepoll_to_kernel(struct tsock *s)
         i->dormant = true;
         i->ep->kernel_used = true;
         tepoll_ready_del(i);
-        kernel_ctl(i, EPOLL_CTL_ADD); /* which another process may have done for all */
+        kernel_ctl(i, EPOLL_CTL_ADD); /* another process may have added it for all */
     }
     errno = saved;
 }
@@ -433,7 +434,7 @@ bool tepoll_restore(struct tepoll *ep, struct tobj *o, const struct tepitem *as)
     ep->kernel_used = true;
     if (tepoll_item_events(i)) {
         tepoll_ready_add(i);
-        tepoll_wake(ep); /* it may be registered in another one */
+        tepoll_wake(ep); /* it may be registered in another instance */
     }
     return true;
 }
@@ -472,7 +473,8 @@ static int ctl_locked(struct tepoll *ep, int op, int fd, struct tobj *o, struct 
         return ctl_del(i);
     }
     attend(ep);
-    /* what is ready already is reported, edge-triggered too, and to sleepers in other threads */
+    /* report an item that is ready already, also edge-triggered, and to sleepers in other threads
+     */
     if (r == 0 && tepoll_item_events(i)) {
         tepoll_ready_add(i);
         tepoll_wake(ep);
@@ -493,7 +495,7 @@ int toe_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
         tshare_use(fd);
     ep = tepoll_get(epfd);
     if (op == EPOLL_CTL_ADD)
-        (void)tinherit_use(fd); /* accept() says what is wrong */
+        (void)tinherit_use(fd); /* accept() reports errors */
     o = tobj_get(fd);
     if (!ep || !o) {
         if (ep)
@@ -526,7 +528,7 @@ void tepoll_fork_child(struct tepoll *ep)
     ep->unasked = ep->all != NULL;
 }
 
-/* The list may change while one is asked for. */
+/* The list may change during an ask. */
 void tepoll_ask(struct tepoll *ep)
 {
     struct tepitem *i = ep->all;

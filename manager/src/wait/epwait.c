@@ -2,9 +2,9 @@
 /*
  * epwait.c - epoll_wait over the ready list and the kernel's epoll (SEEDS S1.14, S1.15).
  *
- * The ready list is looked at first, each entry is checked again before it is reported. The
- * kernel's part is asked every KERNEL_TURNS waits and whenever this call would sleep, so that
- * neither side starves and a busy TOE costs no system call per wait.
+ * A wait first walks the ready list, and checks each entry again before it reports it. It asks the
+ * kernel's epoll every KERNEL_TURNS waits and whenever it would sleep. So neither side starves, and
+ * a busy TOE costs no system call per wait.
  */
 #include <limits.h>
 
@@ -30,12 +30,12 @@ struct epcall {
     int epfd;
     struct epoll_event *out;
     int max, n;
-    bool woken;           /* took the kick or an interrupt out of the kernel's epoll */
+    bool woken;           /* took the kick or an interrupt from the kernel's epoll */
     bool kernel_reported; /* some item was reported by its kernel half */
     const sigset_t *mask;
 };
 
-/* One pass over the ready list: what is not ready any more leaves it, level-triggered stays. */
+/* Walks the ready list once. Removes items that are no longer ready; level-triggered ones stay. */
 static void collect(struct epcall *c)
 {
     struct tepoll *ep = c->ep;
@@ -70,14 +70,14 @@ static void collect(struct epcall *c)
             tepoll_ready_add(i);
         }
     }
-    if (unlikely(c->kernel_reported)) /* items not reached for lack of room: the next wait */
+    if (unlikely(c->kernel_reported)) /* items not reached for lack of space: the next wait */
         for (i = ep->ready_head; i; i = i->next_ready)
             i->kernel_reported = false;
     c->kernel_reported = false;
 }
 
-/* Takes our own events out of the n that the kernel put behind those there are; merges those of
- * dual listeners. */
+/* Removes our own events from the n that the kernel appended, and merges those of dual listeners.
+ */
 static void take_kernel(struct epcall *c, int n)
 {
     const struct epoll_event *given = c->out + c->n;
@@ -107,8 +107,8 @@ static void take_kernel(struct epcall *c, int n)
     }
 }
 
-/* Asks the kernel's epoll for up to `room` events, until a time; 0: without sleeping. The lock is
- * released while it sleeps. -1 with errno, else 0. */
+/* Asks the kernel's epoll for up to `room` events, until a time; 0: without sleeping. Releases the
+ * lock during the sleep. Returns 0, or -1 with errno. */
 static int ask_kernel(struct epcall *c, int room, uint64_t until)
 {
     struct epoll_event *buf = c->out + c->n;
@@ -125,8 +125,9 @@ static int ask_kernel(struct epcall *c, int room, uint64_t until)
         return terr(e);
     take_kernel(c, n);
     if (c->woken) {
-        /* Edge-triggered: whom it was meant for will not see it any more, so we stand in: handle
-         * the rings, and hand on what we do not take ourselves (toe_epoll_pwait()). */
+        /* The event is edge-triggered, so the thread it was meant for will not see it. This thread
+         * handles the rings instead, and wakes another for events that it does not take
+         * (toe_epoll_pwait()). */
         c->woken = false;
         c->ep->kicked = false;
         twait_woken();
@@ -134,7 +135,7 @@ static int ask_kernel(struct epcall *c, int room, uint64_t until)
     return 0;
 }
 
-/* Is it time to ask the kernel? With a direct TOE, whose rounds are short, by the clock. */
+/* Returns whether to ask the kernel now. By the clock with a direct TOE, whose rounds are short. */
 static bool kernel_due(struct tepoll *ep, bool by_turns)
 {
     uint64_t now;
@@ -148,7 +149,7 @@ static bool kernel_due(struct tepoll *ep, bool by_turns)
     return true;
 }
 
-/* Polls the rings, and the kernel now and then. 0, or -1 with errno. */
+/* Polls the rings, and from time to time the kernel. 0, or -1 with errno. */
 static int busy_poll(struct epcall *c, uint64_t deadline)
 {
     uint64_t end = tctx_now() + tctx.cfg.busy_poll_us * 1000ull;
@@ -191,7 +192,7 @@ static int sleep_once(struct epcall *c, uint64_t deadline)
     return r;
 }
 
-/* Waits for so many nanoseconds at most; TWAIT_FOREVER: for ever. */
+/* Waits for `most` nanoseconds; TWAIT_FOREVER: no limit. */
 static int wait_locked(struct epcall *c, uint64_t most)
 {
     struct tepoll *ep = c->ep;
@@ -236,7 +237,7 @@ static int wait_locked(struct epcall *c, uint64_t most)
     }
 }
 
-/* Waits on an instance of ours: -2 when it is none. */
+/* Waits on an instance of libtoe; -2 when epfd is none. */
 static int wait_on(int epfd, struct epoll_event *events, int max, uint64_t most,
                    const sigset_t *mask)
 {
@@ -257,7 +258,7 @@ static int wait_on(int epfd, struct epoll_event *events, int max, uint64_t most,
     tlisten_begun_by_wait();
     r = wait_locked(&c, most);
     if (unlikely(c.ep->sleepers && c.ep->ready_head))
-        tepoll_wake(c.ep); /* more than we take: for the next thread */
+        tepoll_wake(c.ep); /* more events than this call takes: wake the next thread */
     tobj_put(&c.ep->obj);
     tctx_unlock();
     return r;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expect.c - into the cache what is soon used of sockets (SEEDS S4.5): of those that a batch of
- * frames brings something for, and of those that the program says it will use (toe_prefetch()).
- * With many connections nothing of them is there. Each step is made for all, because each says
- * where the next one's memory lies, and so their waits lie beside each other.
+ * expect.c - prefetches the data of sockets that will soon be used (SEEDS S4.5): those with events
+ * in a batch of frames, and those that the program announces (toe_prefetch()). With many
+ * connections, none of that data is in the cache. Each step yields the addresses for the next one,
+ * so each step is done for all sockets, and their cache misses overlap.
  *
- * Nothing is changed, and a wrong guess costs a cache line.
+ * Prefetching changes nothing, and a wrong guess costs a cache line.
  */
 #include "ctx.h"
 #include "dispatch.h"
@@ -18,7 +18,7 @@
 
 #define LINE 64u
 
-/* To gcc a function that does nothing but this is pure, and calls of it are left out. */
+/* gcc takes a function that only prefetches for pure, and omits calls of it. */
 #define FETCHES static inline __attribute__((always_inline))
 
 FETCHES void fetch_sock(const struct tsock *s)
@@ -29,13 +29,13 @@ FETCHES void fetch_sock(const struct tsock *s)
     __builtin_prefetch(at + LINE, 1);
 }
 
-/* Where the socket's next bytes to send go. */
+/* Prefetches the memory for the socket's next bytes to send. */
 FETCHES void fetch_room(const struct tsock *s)
 {
     __builtin_prefetch(s->tx + (s->tx_pos & s->tx_mask), 1);
 }
 
-/* Those of the slots that have a socket: how many. */
+/* Finds the sockets of the slots. Returns how many have one. */
 static unsigned find_socks(const struct tqp *qp, const uint32_t *slots, unsigned n,
                            struct tsock **out)
 {
@@ -63,8 +63,8 @@ FETCHES void fetch_number(int fd)
         __builtin_prefetch(&tfd_own_table[(unsigned)fd - TFD_OWN]);
 }
 
-/* What the program will come with, and look at first. What it registers with a connection most
- * often points to its record of it; where it does not, this does nothing. */
+/* Prefetches the program's record of a connection, which its epoll data usually points to. If it
+ * does not, this has no effect. */
 FETCHES void fetch_user(const struct tepitem *i)
 {
     const uint8_t *record = (const uint8_t *)(uintptr_t)i->data;
@@ -91,7 +91,7 @@ void texpect_events(void *arg, const uint32_t *slots, unsigned n, int data)
             fetch_user(socks[i]->obj.items);
 }
 
-/* Of one batch. */
+/* Prefetches for one batch. */
 static void expect_use(const int *fds, unsigned n)
 {
     struct tsock *socks[TOEDEV_EXPECT_MAX];

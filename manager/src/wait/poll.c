@@ -2,9 +2,9 @@
 /*
  * poll.c - poll and ppoll over TOE sockets and kernel descriptors together (SEEDS S1.14).
  *
- * What the TOE carries is answered from libtoe's state, the rest by the kernel's ppoll. A sleeper
- * is registered with all its TOE sockets, under the lock, before it looks at them for the last
- * time, so that no change between looking and sleeping is lost (wait.c).
+ * The state of TOE sockets is in libtoe; the kernel's ppoll serves the other descriptors. A sleeper
+ * is registered with all its TOE sockets, under the lock, before it checks them for the last time,
+ * so no change between the check and the sleep is lost (wait.c).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "tsock.h"
 #include "wait.h"
 
-#define FEW 32 /* entries for which no memory is asked */
+#define FEW 32 /* entries that need no allocated memory */
 
 /* What select(2) reports for each of its three sets (Linux fs/select.c, POLLIN_SET and so on). */
 #define SELECT_IN     (POLLRDNORM | POLLRDBAND | POLLIN | POLLHUP | POLLERR)
@@ -34,18 +34,18 @@ struct tpoll {
     struct pollfd *fds; /* the caller's */
     nfds_t n;
     bool as_select;
-    struct tobj **objs;  /* per entry; NULL: the kernel's alone */
+    struct tobj **objs;  /* per entry; NULL: the kernel serves it alone */
     struct pollfd *kfds; /* the kernel's part */
-    nfds_t *entry;       /* of each of kfds */
+    nfds_t *entry;       /* index in fds of each of kfds */
     nfds_t kn;
-    bool *mute; /* select: the kernel reports of it only what select does not count */
+    bool *mute; /* select: the kernel reports only events that select does not count */
 };
 
 bool tpoll_any(const struct pollfd *fds, nfds_t n)
 {
     nfds_t i;
 
-    for (i = 0; fds && i < n; i++) /* of NULL the kernel says EFAULT */
+    for (i = 0; fds && i < n; i++) /* for NULL the kernel returns EFAULT */
         if (tfd_waits_here(fds[i].fd))
             return true;
     return false;
@@ -60,7 +60,7 @@ uint64_t tpoll_deadline(uint64_t sec, uint64_t nsec)
     return now + sec * NSEC + nsec;
 }
 
-/* The events by which an entry counts. */
+/* Returns the events by which an entry counts. */
 static short wanted(const struct tpoll *p, nfds_t i)
 {
     short events = p->fds[i].events;
@@ -86,7 +86,7 @@ static void look_up(struct tpoll *p)
     for (i = 0; i < p->n; i++) {
         struct tsock *s;
 
-        /* An inherited listener is announced by whoever first watches it. */
+        /* The first wait for an inherited listener announces it. */
         (void)tinherit_use(p->fds[i].fd);
         s = tsock_get(p->fds[i].fd);
         p->objs[i] = tobj_get(p->fds[i].fd);
@@ -95,7 +95,7 @@ static void look_up(struct tpoll *p)
     }
 }
 
-/* Fills revents of what the TOE carries; returns how many count. */
+/* Fills revents of TOE sockets; returns how many count. */
 static int collect_toe(struct tpoll *p)
 {
     nfds_t i;
@@ -111,8 +111,8 @@ static int collect_toe(struct tpoll *p)
     return count;
 }
 
-/* Lists the descriptors that the kernel must be asked about. Each time: a connect() in another
- * thread may have decided a socket. */
+/* Lists the descriptors to ask the kernel about. Called before each wait: a connect() in another
+ * thread may have decided the carrier of a socket. */
 static void list_kernel(struct tpoll *p)
 {
     nfds_t i;
@@ -129,7 +129,7 @@ static void list_kernel(struct tpoll *p)
     }
 }
 
-/* Adds what the kernel said. */
+/* Adds the kernel's results. */
 static int collect_kernel(struct tpoll *p)
 {
     nfds_t k;
@@ -151,7 +151,7 @@ static int collect_kernel(struct tpoll *p)
     return count;
 }
 
-/* Looks once at everything, without waiting. Lock held. */
+/* Checks all entries once, without waiting. Lock held. */
 static int look(struct tpoll *p)
 {
     struct timespec now = {0, 0};
@@ -216,7 +216,7 @@ static int run(struct tpoll *p, uint64_t deadline, const sigset_t *mask)
     return count;
 }
 
-/* Room for n entries in one piece of memory; NULL with ENOMEM. */
+/* Allocates space for n entries in one block; NULL with ENOMEM. */
 static void *allocate(struct tpoll *p)
 {
     size_t n = p->n;
@@ -259,7 +259,7 @@ int tpoll_wait(struct pollfd *fds, nfds_t n, bool as_select, uint64_t deadline,
     return r;
 }
 
-/* The kernel's ppoll, which writes the time left into its timeout: libc's does not. */
+/* Calls the kernel's ppoll, which writes the remaining time into its timeout; libc's does not. */
 static int kernel_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout,
                         const sigset_t *mask)
 {
@@ -275,7 +275,7 @@ int toe_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, cons
     struct rlimit limit;
     uint64_t deadline = TWAIT_FOREVER;
 
-    /* More entries than there may be descriptors is EINVAL, and says so before fds is read. */
+    /* More entries than the limit of descriptors is EINVAL, before fds is read. */
     if (n > FD_SETSIZE && (getrlimit(RLIMIT_NOFILE, &limit) < 0 || n > limit.rlim_cur))
         return terr(EINVAL);
     if (!tpoll_any(fds, n))

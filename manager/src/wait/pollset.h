@@ -5,19 +5,21 @@
 
 #include "libtoe.h"
 
-/* Is any of these descriptors libtoe's? Otherwise the call is the kernel's alone. */
+/* Returns whether any of these descriptors is libtoe's. Otherwise the kernel alone serves the call.
+ */
 TOE_HIDDEN bool tpoll_any(const struct pollfd *fds, nfds_t n);
 
 /*
- * poll(2) over descriptors of the TOE and of the kernel until `deadline` (tclock_ns() time; 0: does
- * not wait). as_select: an entry counts only for what select(2) means by its POLLIN, POLLOUT and
- * POLLPRI; poll's hang-ups and errors count otherwise always. Fills revents.
- * Number of entries that count, 0 when time has passed, -1 with errno (EINTR, ENOMEM, EMFILE).
+ * Does poll(2) over descriptors of the TOE and of the kernel until `deadline` (tclock_ns() time; 0:
+ * does not wait). as_select: an entry counts only for the events that select(2) means by its
+ * POLLIN, POLLOUT and POLLPRI; otherwise hang-ups and errors always count, as in poll. Fills
+ * revents. Returns the number of entries that count, 0 when the deadline has passed, -1 with errno
+ * (EINTR, ENOMEM, EMFILE).
  */
 TOE_HIDDEN int tpoll_wait(struct pollfd *fds, nfds_t n, bool as_select, uint64_t deadline,
                           const sigset_t *mask);
 
-/* The deadline `sec`, `nsec` from now; both in range. */
+/* Returns the deadline `sec`, `nsec` from now; both are in range. */
 TOE_HIDDEN uint64_t tpoll_deadline(uint64_t sec, uint64_t nsec);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ready.c - what can be done with a socket now, and who is notified (SEEDS S1.14; tcp_poll of
- * Linux).
+ * ready.c - readiness of sockets, and its notification (SEEDS S1.14; tcp_poll() of Linux).
  */
 #include "ready.h"
 #include "epoll.h"
@@ -46,13 +45,13 @@ uint32_t tsock_events(const struct tsock *s)
     case TS_LISTEN:
         return (s->accept_head ? EPOLLIN | EPOLLRDNORM : 0u) | (s->error ? EPOLLERR : 0u);
     case TS_DEAD:
-        if (s->unconnected) /* as the kernel has a socket that was never connected */
+        if (s->unconnected) /* as the kernel reports a socket that was never connected */
             return EPOLLOUT | EPOLLWRNORM | EPOLLHUP | (s->error ? EPOLLERR : 0u);
         /* fall through */
     case TS_FOREIGN:
         return EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | EPOLLHUP | EPOLLRDHUP |
                (s->error || tzc_waits(s) ? EPOLLERR : 0u);
-    case TS_CONNECTING: /* Fast Open: what is written goes with the SYN */
+    case TS_CONNECTING: /* Fast Open: written data is sent with the SYN */
         return s->fast && !s->fast_sent ? EPOLLOUT | EPOLLWRNORM : 0u;
     case TS_NEW:
     case TS_SHARED:

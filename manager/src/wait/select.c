@@ -12,7 +12,7 @@
 #define WORD_BITS (8 * (int)sizeof(unsigned long))
 #define MAX_FDS   (1 << 20) /* a set larger than any descriptor table holds no open descriptor */
 
-/* Sets may be larger than fd_set (the caller allocated them so): they are taken as words. */
+/* Sets may be larger than fd_set, if the caller allocated them so: they are read as words. */
 static bool in_set(const fd_set *set, int fd)
 {
     const unsigned long *words = (const unsigned long *)set;
@@ -30,7 +30,7 @@ static unsigned long word_of(const fd_set *set, int word)
     return set ? ((const unsigned long *)set)[word] : 0;
 }
 
-/* All bits of one word below n. */
+/* Returns the bits of one word that are below n. */
 static unsigned long members(int n, const fd_set *r, const fd_set *w, const fd_set *e, int word)
 {
     unsigned long bits = word_of(r, word) | word_of(w, word) | word_of(e, word);
@@ -87,7 +87,7 @@ static void clear(fd_set *set, int n)
         memset(set, 0, (size_t)((n + WORD_BITS - 1) / WORD_BITS) * sizeof(unsigned long));
 }
 
-/* Writes the sets back; the number of bits, or -1 with EBADF and the sets as they were. */
+/* Writes the sets back. Returns the number of bits, or -1 with EBADF and the sets unchanged. */
 static int from_pollfds(const struct pollfd *fds, nfds_t count, int n, fd_set *r, fd_set *w,
                         fd_set *e)
 {
@@ -143,7 +143,7 @@ static int select_until(int n, fd_set *r, fd_set *w, fd_set *e, uint64_t deadlin
 static int kernel_pselect(int n, fd_set *r, fd_set *w, fd_set *e, struct timespec *timeout,
                           const sigset_t *mask)
 {
-    /* pselect6(2) takes the mask and its size behind one pointer. */
+    /* pselect6(2) takes the mask and its size through one pointer. */
     struct {
         const sigset_t *mask;
         size_t size;
@@ -173,7 +173,7 @@ int toe_pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *t
     return select_until(n, r, w, e, deadline, mask);
 }
 
-/* Linux leaves in *timeout what was not slept, also after an error. */
+/* Writes the remaining time to *timeout, as Linux does, also after an error. */
 static void time_left(struct timeval *timeout, uint64_t deadline)
 {
     uint64_t now = tclock_ns(), left = deadline > now ? (deadline - now) / 1000 : 0;

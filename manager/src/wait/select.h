@@ -5,7 +5,8 @@
 
 #include "libtoe.h"
 
-/* Is any of these descriptors libtoe's? Otherwise the call is the kernel's alone. */
+/* Returns whether any of these descriptors is libtoe's. Otherwise the kernel alone serves the call.
+ */
 TOE_HIDDEN bool tselect_any(int n, const fd_set *r, const fd_set *w, const fd_set *e);
 
 #endif

@@ -34,7 +34,7 @@ void tshare_replace_all(struct tsock *s, int end)
     tfd_each_number(replace_number);
 }
 
-/* An option of no use to a Unix socket; its users' own is kept elsewhere (sockopt.c). */
+/* This option has no effect on a Unix socket; sockopt.c stores its users' own value elsewhere. */
 #define NOTE_OPTION SO_MAX_PACING_RATE
 #define NOTE        0x70e5a4edu
 
@@ -53,7 +53,8 @@ bool tshare_is_noted(int end)
     return sys_getsockopt(end, SOL_SOCKET, NOTE_OPTION, &v, &len) == 0 && v == NOTE;
 }
 
-/* Waits until the owner serves the asker, or ends. The answer is the Unix socket to use instead. */
+/* Waits until the owner serves the asker, or ends. The answer carries the Unix socket to use
+ * instead. */
 static void wait_for_owner(struct tsock *s, int answer)
 {
     struct pollfd p = {.fd = answer, .events = POLLIN};
@@ -75,7 +76,7 @@ static void wait_for_owner(struct tsock *s, int answer)
     sys_close(end);
 }
 
-/* One byte with the asker's end and where the answer goes. */
+/* Sends one byte with the asker's end and the descriptor for the answer. */
 static bool send_ask(int fd, int answer)
 {
     TOE_FDS_ROOM(2) room;

@@ -2,10 +2,10 @@
 /*
  * signals.c - which signals end a call that blocks (SA_RESTART; signal(7)).
  *
- * Linux begins recv, send and accept again when the signal that came has a handler that says so,
- * and ends them with EINTR when it does not. Whoever sleeps in ppoll() learns only that some signal
- * came. Where all handlers agree that does not matter. Where they differ, the sleep blocks those
- * that restart and waits for them by a signalfd: what ends the sleep then tells the kind.
+ * Linux restarts recv, send and accept when the handler of the signal has SA_RESTART, and ends them
+ * with EINTR when it has not. A thread that sleeps in ppoll() learns only that some signal came.
+ * Where all handlers agree that suffices. Where they differ, the sleep blocks the signals that
+ * restart and waits for them by a signalfd, so the way in which the sleep ends shows the kind.
  */
 #include <string.h>
 #include <sys/signalfd.h>
@@ -20,7 +20,7 @@ static atomic_bool stale = true;
 static sigset_t restarting;
 static bool some_end; /* handlers without SA_RESTART */
 
-static __thread int own_fd = -1; /* this thread's signalfd, and what it is of */
+static __thread int own_fd = -1; /* this thread's signalfd, and its signals */
 static __thread sigset_t own_set;
 
 void tsig_watch(void)
@@ -36,7 +36,7 @@ void tsig_changed(void)
 static void look(void)
 {
     struct sigaction sa;
-    int saved = errno; /* some numbers are the C library's own: EINVAL */
+    int saved = errno; /* the C library reserves some numbers: EINVAL */
 
     sigemptyset(&restarting);
     some_end = false;
@@ -80,7 +80,7 @@ int tsig_sort(sigset_t *mask)
     if (!some_end || sigisemptyset(&restarting) || pthread_sigmask(SIG_SETMASK, NULL, mask) != 0)
         return -1;
     sigemptyset(&wanted);
-    tlock_waiting(&late); /* blocked until the lock is given back, not by the program */
+    tlock_waiting(&late); /* blocked until the lock is released, not by the program */
     for (int sig = 1; sig < NSIG; sig++)
         if (sigismember(&late, sig))
             sigdelset(mask, sig);
@@ -93,8 +93,9 @@ int tsig_sort(sigset_t *mask)
     return signalfd_of(&wanted);
 }
 
-/* After EINTR, when all of the process said so before the sleep. Where they are not watched, those
- * of now stand for them, without what ran once and is gone (SA_RESETHAND). */
+/* Returns after EINTR whether all handlers had SA_RESTART before the sleep. If changes of handlers
+ * are not watched, checks the current ones, which no longer include one-shot handlers that ran
+ * (SA_RESETHAND). */
 static bool all_restart(void)
 {
     if (!atomic_load(&watched))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wait.c - sleeping until a socket changes (SEEDS S1.15): poll the rings for a while, then arm the
- * interrupt, look once more, and sleep in the kernel.
+ * interrupt, check the rings once more, and sleep in the kernel.
  *
- * No wake-up is lost: whoever handles HW commands, this thread or another, holds the lock and kicks
- * the waiters of what changed; a thread that sleeps is counted in tctx.sleepers, so that a drain by
- * another arms the interrupt again (tctx_progress()).
+ * No wake-up is lost. The thread that handles HW commands, this one or another, holds the lock and
+ * kicks the waiters of changed objects. Sleeping threads are counted in tctx.sleepers, so that a
+ * drain by another thread arms the interrupt again (tctx_progress()).
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@
 #include "signals.h"
 #include "wait.h"
 
-#define LOST_CAP_NS   (100 * 1000000ull) /* while the TOE is away: try it again so often */
-#define SPINS_PER_ASK 32                 /* polls of the rings per question to the kernel */
+#define LOST_CAP_NS   (100 * 1000000ull) /* interval of attempts to attach after a loss */
+#define SPINS_PER_ASK 32                 /* polls of the rings per poll of the kernel */
 
 static pthread_once_t key_once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
@@ -56,7 +56,7 @@ static void make_key(void)
 
 void twait_forget(void)
 {
-    own_waiter.nodes = NULL; /* in lists that the child has emptied */
+    own_waiter.nodes = NULL; /* the child has emptied their lists */
     tsig_end();
     if (own_kick_fd < 0)
         return;
@@ -150,7 +150,7 @@ static int ask_kernel(struct pollfd *fds, nfds_t n)
     return n ? sys_ppoll(fds, n, &now, NULL) : 0;
 }
 
-/* Polls for busy_poll_us. 1 when there is something, 0 not, -1 with errno. */
+/* Polls for busy_poll_us. Returns 1 when there is an event, 0 when not, -1 with errno. */
 static int busy_poll(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,
                      int *ready, const volatile sig_atomic_t *note)
 {
@@ -242,7 +242,7 @@ static void take_own(struct pollfd *p, nfds_t n, uint32_t generation)
     if (p[0].revents)
         (void)!sys_read(p[0].fd, &count, sizeof(count));
     if (generation != tctx.generation)
-        return; /* another thread has attached again meanwhile: the rest is not ours any more */
+        return; /* another thread has attached again: the other descriptors are stale */
     for (nfds_t i = 1; i + 1 < n && (i - 1) / 2 < tctx.qps_n; i += 2) {
         struct tqp *qp = tctx.qps[(i - 1) / 2];
 
@@ -253,8 +253,8 @@ static void take_own(struct pollfd *p, nfds_t n, uint32_t generation)
     }
 }
 
-/* Where restarting signals must be distinguished from others: their signalfd is one more of all,
- * and a mask holds them back. */
+/* If restarting signals must be distinguished from others: adds their signalfd to `all`, and blocks
+ * them by the mask. */
 static nfds_t hold_back(struct pollfd *all, nfds_t n, sigset_t *held, bool *sorted)
 {
     int fd = sorted ? tsig_sort(held) : -1;

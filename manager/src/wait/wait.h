@@ -21,10 +21,10 @@
  */
 struct twaiter {
     int kick_fd;          /* this thread's eventfd */
-    bool kicked;          /* something on a watched object changed since twait_sleep began */
-    bool asleep;          /* in the kernel: whoever kicks must write kick_fd */
+    bool kicked;          /* a watched object has changed since twait_sleep began */
+    bool asleep;          /* in the kernel: a kick must write kick_fd */
     struct twnode *nodes; /* chained by .own */
-    struct twnode *room;  /* nodes for twait_add(), so many of them in use */
+    struct twnode *room;  /* nodes for twait_add(), `used` of them in use */
     size_t used;
 };
 struct twnode {
@@ -42,33 +42,33 @@ TOE_HIDDEN void twait_end(struct twaiter *w);
 /*
  * Sleeps until a watched object changes, one of the n kernel descriptors in kfds is ready (kfds has
  * room for n + TWAIT_EXTRA; may be NULL with n 0), a signal comes, or `deadline` (tclock_ns() time)
- * passes. Polls for busy_poll_us first. The lock is released meanwhile and rings are handled after.
- * mask as ppoll's, may be NULL. Returns the number of kernel descriptors with revents
- * (kfds[].revents valid), 0 when there is something new to look at or time has passed, -1 with
- * errno EINTR.
+ * passes. Polls for busy_poll_us first. Releases the lock during the sleep and handles the rings
+ * afterwards. mask as ppoll's, may be NULL. Returns the number of kernel descriptors with revents
+ * (kfds[].revents valid), 0 when an object has changed or the deadline has passed, -1 with errno
+ * EINTR.
  */
 TOE_HIDDEN int twait_sleep(struct twaiter *w, struct pollfd *kfds, nfds_t n, uint64_t deadline,
                            const sigset_t *mask);
 /* Sleeps for one object: begin, add, sleep, end. `deadline` as above. 0 or -1 with errno. */
 TOE_HIDDEN int twait_one(struct tobj *o, uint64_t deadline);
 
-/* Asks every queue pair for an interrupt and looks at the rings once more: true when something was
- * there. The caller counts itself in tctx.sleepers first. */
+/* Requests an interrupt of every queue pair and handles the rings once more. True when there were
+ * commands. The caller first counts itself in tctx.sleepers. */
 TOE_HIDDEN bool twait_arm(void);
-/* After sleeping: the interrupt may have been used up, even by a command that was handled before it
- * came. Handles the rings; asks for another one when others sleep. */
+/* After a sleep: handles the rings, and requests another interrupt when others sleep. The earlier
+ * one may be used up, even by a command that was handled before the interrupt came. */
 TOE_HIDDEN void twait_woken(void);
-/* The deadline, or earlier when the TOE is away and must be looked for. */
+/* Returns the deadline, or the next time to try to attach when the TOE has ended. */
 TOE_HIDDEN uint64_t twait_cap(uint64_t deadline);
-/* Time until the deadline in *ts, or NULL for ever. */
+/* Returns the time until the deadline in *ts, or NULL for TWAIT_FOREVER. */
 TOE_HIDDEN struct timespec *twait_timespec(uint64_t deadline, struct timespec *ts);
-/* twait_sleep(), with room for one more in kfds; *sorted (NULL: not wanted) says whether restarting
- * signals were held back and ended it as readiness does. */
+/* As twait_sleep(), with room for one more in kfds. *sorted (may be NULL): whether restarting
+ * signals were held back, and end the sleep as readiness does. */
 TOE_HIDDEN int twait_sleep_sorted(struct twaiter *w, struct pollfd *kfds, nfds_t n,
                                   uint64_t deadline, bool *sorted);
-/* Ends a wait of this thread that was left by siglongjmp(): it holds what it watched. */
+/* Ends a wait of this thread that was left by siglongjmp(), to drop its references. */
 TOE_HIDDEN void twait_end_left(void);
-/* In a fork child: the thread's eventfd is shared with the parent; makes do without. */
+/* In a fork child: forgets the thread's eventfd, which is shared with the parent. */
 TOE_HIDDEN void twait_forget(void);
 
 #endif
