@@ -120,7 +120,7 @@ struct toedev_inline_ops {
     void (*settle)(struct toedev_inline *t, uint32_t slot);
 
     /* The following are for received bytes of a slot that DATA_RECEIVED has reported, by their
-     * offsets in the stream, until RELEASE or a CLOSE of the receiving side. */
+     * offsets in the stream, until RELEASE or a full CLOSE. */
 
     /* Sets *data to the byte at off. Returns how many of n bytes are contiguous there, in a frame
      * or in the receive buffer. They stay readable until read_to() passes them, also after the
