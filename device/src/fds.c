@@ -42,7 +42,7 @@ size_t toe_fds_take(struct msghdr *m, int *fds, size_t max)
             memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
             if (came++ < max)
                 fds[came - 1] = fd;
-            else /* not close(): in a program under the preload library that is libtoe's */
+            else /* not close(): under the preload library that is libtoe's close() */
                 (void)syscall(SYS_close, fd);
         }
     }

@@ -11,7 +11,7 @@ uint64_t hist_highest_of(uint32_t index)
     uint32_t bucket = index >> (HIST_SUB_BITS - 1);
     uint64_t step = index;
 
-    /* The first bucket is whole, of the others only the upper half is not in those before. */
+    /* The first bucket is used in full. Earlier buckets cover the lower half of each later one. */
     if (bucket > 0) {
         bucket--;
         step = (index & (HIST_HALF - 1)) + HIST_HALF;
@@ -55,7 +55,8 @@ void hist_add(struct hist *to, const struct hist *from)
 
 uint64_t hist_percentile(const struct hist *h, double percent)
 {
-    /* One step less, as HdrHistogram does: 99.99 % of 20000 are 19998 and not, rounded, one more.
+    /* Uses the next smaller double, as HdrHistogram does: 99.99 % of 20000 are 19998, and not one
+     * more by rounding.
      */
     double exact = nextafter(percent, 0) * (double)h->total / 100.0;
     uint64_t want = (uint64_t)ceil(exact), seen = 0, v;

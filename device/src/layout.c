@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.c - where everything lies in a queue pair's DMA area (docs/device-contract.md, Pieces).
+ * layout.c - computes the layout of a queue pair's DMA area (docs/device-contract.md, Pieces).
  *
- * Both sides compute this from the same six numbers, so no offset ever travels between them.
+ * Both sides compute this from the same six numbers, so no offset is ever passed between them.
  */
 #include <toe/device.h>
 
-/* A power of two within [low, high]. */
+/* Returns whether v is a power of two within [low, high]. */
 static int pow2_within(uint32_t v, uint32_t low, uint32_t high)
 {
     return v >= low && v <= high && (v & (v - 1)) == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offer.c - what a host brings along to a TOE that is a process (toe/attach.h): is it what the
- * contract says? Nothing that a host does with it later can end the TOE.
+ * offer.c - checks the descriptors that a host passes to a TOE process (toe/attach.h) against the
+ * contract. After these checks, nothing that the host does with them can crash the TOE.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

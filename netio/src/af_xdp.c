@@ -4,9 +4,9 @@
  *
  * af_xdp:IFNAME[,queue=N][,mode=auto|native|generic][,copy=auto|copy|zero]
  *
- * A frame is at any time in one place: the pool, the fill ring (the kernel's, to receive into), the
- * caller's hands (until released, or held beyond), or on its way out (transmit ring, driver,
- * completion ring).
+ * A frame is at any time in one place: the pool, the fill ring (the kernel receives into it), the
+ * caller's hands (until released or unheld), or on its way out (transmit ring, driver, completion
+ * ring).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,18 +18,18 @@
 #include "groups.h"
 #include "partial.h"
 
-/* How often a flush calls again while the kernel sends nothing; then the next flush goes on. */
+/* How often a flush retries while the kernel sends nothing; then the next flush continues. */
 #define FLUSH_STALLS 3u
 #define FLUSH_RETRY  100000u  /* ns until the caller should flush again */
-#define GROUPS_LOOK  1000000u /* ns between looks at the packet socket */
+#define GROUPS_LOOK  1000000u /* ns between polls of the packet sockets */
 
 static struct af_xdp *self(struct netio *n)
 {
     return (struct af_xdp *)n;
 }
 
-/* A buffer comes back, named by any address in it. What the kernel names and there is not, or comes
- * back twice, is not believed. */
+/* Returns a buffer to the pool, given any address in it. Ignores addresses outside the area, and
+ * buffers beyond the pool's count, as a buffer returned twice would be. */
 static void put_chunk(struct af_xdp *x, uint64_t addr)
 {
     if (addr < x->pool.mem_size && x->pool.top < x->pool.count)
@@ -48,8 +48,8 @@ static void drain_completions(struct af_xdp *x)
         xsk_ring_cons__release(&x->sock.completion, count);
 }
 
-/* Keeps the fill ring full, but for as many as the caller holds. The ring is half as large as the
- * pool, so sending cannot starve; and of that half only a half may be held. */
+/* Keeps the fill ring full, less the number of frames that the caller holds. The ring is half as
+ * large as the pool, so sending cannot starve; and only half of that half may be held. */
 void af_xdp_refill(struct af_xdp *x)
 {
     uint32_t room = xsk_prod_nb_free(&x->sock.fill, XSOCK_RING);
@@ -70,7 +70,7 @@ void af_xdp_refill(struct af_xdp *x)
     xsk_ring_prod__submit(&x->sock.fill, count);
 }
 
-/* A driver that found the fill ring empty says that it wants to be called (need_wakeup). */
+/* Wakes a driver that found the fill ring empty and requests a call (need_wakeup). */
 static void wake_receiver(struct af_xdp *x)
 {
     if (xsk_ring_prod__needs_wakeup(&x->sock.fill))
@@ -93,8 +93,8 @@ static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
         uint32_t after = tx_backlog(x);
 
         /* EAGAIN: the budget of one call is used up. EBUSY, ENOBUFS: completions or the device's
-         * queue are full for now. Anything else (interface down or gone) will not get better by
-         * calling again: the frames wait for the next ones. */
+         * queue are full for now. After any other error (interface down or removed) a retry is
+         * useless: the frames wait for the next flush. */
         if (result < 0 && errno != EAGAIN && errno != EBUSY && errno != ENOBUFS && errno != EINTR) {
             before = 0;
             break;
@@ -121,7 +121,8 @@ static ssize_t others_recv(const struct af_xdp *x, uint8_t *to)
     return len;
 }
 
-/* One frame of the packet sockets, seldom looked for: what comes there is not in a hurry. */
+/* Receives one frame from the packet sockets, which are polled seldom: their frames are not urgent.
+ */
 static unsigned groups_rx(struct af_xdp *x, struct netio_frame *frame, uint64_t now_ns)
 {
     uint32_t offset;
@@ -136,7 +137,7 @@ static unsigned groups_rx(struct af_xdp *x, struct netio_frame *frame, uint64_t 
         pool_put(&x->pool, offset);
         return 0;
     }
-    x->groups_at = 0; /* there may be more */
+    x->groups_at = 0; /* there may be more frames */
     *frame = (struct netio_frame){.data = x->pool.mem + offset,
                                   .len = (uint32_t)len,
                                   .cap = x->pool.frame_size,
@@ -146,8 +147,8 @@ static unsigned groups_rx(struct af_xdp *x, struct netio_frame *frame, uint64_t 
     return 1;
 }
 
-/* One buffer more of a frame of several: 1 when it is whole. The kernel's other buffers go back at
- * once. */
+/* Adds one buffer to a frame of several buffers. Returns 1 when the frame is complete. The kernel's
+ * buffer returns to the pool at once. */
 static unsigned join(struct af_xdp *x, const struct xdp_desc *d, struct netio_frame *f)
 {
     int last = !(d->options & XDP_PKT_CONTD);
@@ -178,7 +179,7 @@ static unsigned join(struct af_xdp *x, const struct xdp_desc *d, struct netio_fr
     return 1;
 }
 
-/* What one descriptor brings: 1 when it is, or ends, a frame. */
+/* Takes one descriptor. Returns 1 when it is, or completes, a frame. */
 static unsigned take(struct af_xdp *x, const struct xdp_desc *d, struct netio_frame *f)
 {
     uint32_t offset = (uint32_t)d->addr & (x->pool.frame_size - 1);
@@ -190,7 +191,7 @@ static unsigned take(struct af_xdp *x, const struct xdp_desc *d, struct netio_fr
     }
     if (d->options & XDP_PKT_CONTD || x->joined.begun)
         return join(x, d, f);
-    if (d->len > x->frame_max) { /* than the MTU, and nobody asked for such */
+    if (d->len > x->frame_max) { /* larger than the MTU, and LRO is off */
         x->n.stats.rx_dropped++;
         put_chunk(x, d->addr);
         return 0;
@@ -204,7 +205,8 @@ static unsigned take(struct af_xdp *x, const struct xdp_desc *d, struct netio_fr
     return 1;
 }
 
-/* From a veth peer: the checksum may have been left to a device that there is not. */
+/* Handles a frame from a veth peer, whose kernel may have left the checksum to a device that does
+ * not exist. */
 static void settle_checksum(const struct af_xdp *x, struct netio_frame *f)
 {
     uint32_t mtu_frame = x->n.info.mtu + ETH_HEADER;
@@ -225,7 +227,7 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
                           uint64_t now_ns)
 {
     struct af_xdp *x = self(n);
-    /* first, and under load too: routers' advertisements must not wait for a quiet time */
+    /* first, and also under load: router advertisements must not wait until the queue is idle */
     unsigned others = max ? groups_rx(x, frames, now_ns) : 0, got = 0;
     uint32_t index = 0;
     uint32_t count = xsk_ring_cons__peek(&x->sock.rx, max - others, &index);
@@ -250,7 +252,7 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
     }
     xsk_ring_cons__release(&x->sock.rx, count);
     n->stats.rx_frames += got;
-    if (!got) /* nothing to release: what was put back is the kernel's again */
+    if (!got) /* the caller releases nothing, so refill here */
         af_xdp_refill(x);
     return others + got;
 }
@@ -265,7 +267,7 @@ static void af_xdp_rx_release(struct netio *n, const struct netio_frame *frames,
     af_xdp_refill(x);
 }
 
-/* A frame of several buffers has been copied into one of the few large ones, which is not kept. */
+/* Does not hold a frame of several buffers: it was copied into one of the few large buffers. */
 static int af_xdp_rx_hold(struct netio *n, const struct netio_frame *frame)
 {
     struct af_xdp *x = self(n);
@@ -310,13 +312,14 @@ static int af_xdp_tx_alloc(struct netio *n, struct netio_frame *frame)
     return 0;
 }
 
-/* A frame on its way out: the buffers that it has, and how many bytes stand in the last. */
+/* A frame to send: its buffers, and the number of bytes in the last one. */
 struct pieces {
     uint32_t chunk[PIECES_MAX];
     uint32_t count, used;
 };
 
-/* Adds bytes to the frame, in further buffers where one is full: 0, or -1 when there are none. */
+/* Adds bytes to the frame, and further buffers when one is full. Returns 0, or -1 when there is no
+ * buffer. */
 static int append(struct af_xdp *x, struct pieces *p, const uint8_t *from, uint32_t len)
 {
     const uint32_t room = x->pool.frame_size - SEND_HEADROOM;
@@ -338,7 +341,8 @@ static int append(struct af_xdp *x, struct pieces *p, const uint8_t *from, uint3
     return 0;
 }
 
-/* The frame's bytes into buffers of the memory area. Returns 0, or -1 with what it got. */
+/* Copies the frame's bytes into buffers of the memory area. Returns 0, or -1 with the buffers
+ * allocated so far in p. */
 static int gather(struct af_xdp *x, const struct netio_frame *f, struct pieces *p)
 {
     uint32_t i;
@@ -346,7 +350,7 @@ static int gather(struct af_xdp *x, const struct netio_frame *f, struct pieces *
     p->chunk[0] = (uint32_t)f->token;
     p->count = 1;
     p->used = 0;
-    if (!x->scratch && !f->ref_count) { /* it is built where it stays */
+    if (!x->scratch && !f->ref_count) { /* it was built in its buffer */
         p->used = f->len;
         return 0;
     }
@@ -358,7 +362,8 @@ static int gather(struct af_xdp *x, const struct netio_frame *f, struct pieces *
     return 0;
 }
 
-/* The kernel makes the checksum, or has the device make it (xsk-tx-metadata.rst). */
+/* Requests the checksum from the kernel or the device (xsk-tx-metadata.rst). Returns the
+ * descriptor's options. */
 static uint32_t put_metadata(uint8_t *data, const struct netio_frame *f)
 {
     struct tx_metadata *m = (void *)(data - XSOCK_TX_METADATA);
@@ -379,7 +384,7 @@ static void af_xdp_tx_submit(struct netio *n, const struct netio_frame *frame, u
 
     (void)now_ns;
     if (gather(x, frame, &p) || xsk_ring_prod__reserve(&x->sock.tx, p.count, &index) != p.count) {
-        while (p.count) /* more than one frame was out */
+        while (p.count) /* the caller has allocated more than one frame */
             pool_put(&x->pool, p.chunk[--p.count]);
         n->stats.tx_dropped++;
         return;
@@ -431,7 +436,7 @@ static void af_xdp_add_stats(const struct netio *n, struct netio_stats *out)
     if (getsockopt(x->sock.fd, SOL_XDP, XDP_STATISTICS, &s, &len))
         return;
     out->rx_dropped += s.rx_dropped + s.rx_invalid_descs + s.rx_ring_full;
-    if (x->ifqueue == 0) /* the interface's, told once */
+    if (x->ifqueue == 0) /* the interface's counter, reported once */
         out->rx_dropped += steer_dropped(x->steer);
     out->tx_dropped += s.tx_invalid_descs;
 }

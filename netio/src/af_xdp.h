@@ -9,16 +9,16 @@
 #include "steer.h"
 #include "xsock.h"
 
-#define XDP_HEADROOM  256u /* what the kernel keeps free before a received frame */
+#define XDP_HEADROOM  256u /* bytes that the kernel keeps free before a received frame */
 #define SMALL_FRAME   2048u
 #define LARGE_FRAME   4096u
-#define FRAME_COUNT   4096u /* half of them can wait in the fill ring, half on the way out */
-#define HOLD_SHARE    4u    /* of all frames one in so many may be held by the caller */
+#define FRAME_COUNT   4096u /* half of them fit in the fill ring, half in the transmit ring */
+#define HOLD_SHARE    4u    /* the caller may hold one frame in HOLD_SHARE */
 #define SEND_HEADROOM 64u   /* before a frame to send: the metadata, and whole cache lines */
 
 _Static_assert(SEND_HEADROOM >= XSOCK_TX_METADATA, "the metadata have room");
 
-/* The largest frame in as many buffers as it fills; the kernel takes no more of one frame. */
+/* The number of buffers that the largest frame fills; the kernel accepts no more for one frame. */
 #define PIECES_MAX ((BIG_FRAME + LARGE_FRAME - SEND_HEADROOM - 1) / (LARGE_FRAME - SEND_HEADROOM))
 
 struct af_xdp {
@@ -27,26 +27,26 @@ struct af_xdp {
     struct xsock sock;
     struct pool pool; /* the memory area */
     struct pool big;  /* received frames of several buffers */
-    struct {          /* that which is being put together */
+    struct {          /* the frame that is being joined */
         uint8_t *data;
         uintptr_t token;
         uint32_t len;
         int begun, lost; /* lost: there was no memory for it, or it is too long */
     } joined;
-    uint8_t *scratch;     /* to build frames in that one buffer does not hold; or NULL */
+    uint8_t *scratch;     /* to build frames that exceed one buffer; or NULL */
     uint32_t frame_max;   /* the largest frame received or sent */
     uint32_t held;        /* buffers of netio_rx_hold() */
     uint32_t send_pieces; /* buffers of the largest frame to send */
     uint32_t tx_flags;    /* of frames to fill */
-    int veth;             /* checksums may be left out of what is received */
+    int veth;             /* received frames may have no checksum */
     unsigned ifindex;
     uint32_t ifqueue;
     int groups_fd;                  /* groups.h; -1: no IPv6, or another queue has it */
-    int announcements_fd;           /* groups.h; -1: another queue has it, or the kernel */
-    uint64_t groups_at;             /* when they were last looked at */
+    int announcements_fd;           /* groups.h; -1: another queue or the kernel has it */
+    uint64_t groups_at;             /* when they were last polled */
     uint8_t ip6[NETIO_IP6_MAX][16]; /* addresses asked for */
     unsigned ip6_count;
-    uint64_t backlog_since; /* the time of the flush that could not send all; 0: none */
+    uint64_t backlog_since; /* the time of a flush that could not send everything; 0: none */
 };
 
 extern const struct netio_ops af_xdp_ops;

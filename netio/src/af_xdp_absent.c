@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * af_xdp_absent.c - stands in for af_xdp.c in a build without libxdp, libbpf or clang.
+ * af_xdp_absent.c - replaces af_xdp.c in a build without libxdp, libbpf or clang.
  */
 #include "backend.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * af_xdp_open.c - opening af_xdp: the interface asked, the XDP program attached, the socket bound,
- * and what of the kernel's offloads there is.
+ * af_xdp_open.c - opens af_xdp: queries the interface, attaches the XDP program, binds the socket,
+ * and determines which offloads the kernel has.
  *
  * af_xdp:IFNAME[,queue=N][,mode=auto|native|generic][,copy=auto|copy|zero]
  */
@@ -51,7 +51,7 @@ static int check_interface(struct af_xdp *x, const char *ifname, uint32_t queue,
     return 0;
 }
 
-/* The largest MTU, and room to build such frames in. */
+/* Sets the MTU, and allocates memory to build frames that exceed one buffer. */
 static int set_sizes(struct af_xdp *x, const struct netio_err *err)
 {
     uint32_t limit =
@@ -72,9 +72,9 @@ static int set_sizes(struct af_xdp *x, const struct netio_err *err)
 }
 
 /*
- * In copy mode the kernel makes the checksum of what metadata ask it for, where the device does
- * not. In zero-copy the driver alone could, and one that cannot takes no notice. Between two veths
- * a checksum may be left out: nothing can damage the frame there.
+ * Sets the offered features. In copy mode the kernel computes the checksums that metadata request,
+ * if the device does not. In zero-copy only the driver could, and one that cannot ignores the
+ * request. Between two veths a checksum may be omitted: nothing can damage the frame there.
  */
 static void offer(struct af_xdp *x, const char *ifname)
 {
@@ -87,7 +87,8 @@ static void offer(struct af_xdp *x, const char *ifname)
         x->n.info.offered |= NETIO_O_SG;
     if (x->veth)
         x->n.info.offered |= NETIO_O_RX_CSUM | NETIO_O_PARTIAL;
-    /* A native program has the peer's kernel cut; the generic one sees what it leaves uncut. */
+    /* With a native program the peer's kernel segments frames; a generic one receives them
+     * unsegmented. */
     if (x->veth && x->sock.sg && steer_is_generic(x->steer))
         x->n.info.offered |= NETIO_O_LRO;
 }
@@ -102,7 +103,8 @@ static void describe(struct af_xdp *x, uint32_t asked)
              x->sock.zero_copy ? "zero-copy" : "copy", mtu);
 }
 
-/* What AF_XDP does not bring of IPv6, and one descriptor to sleep on for both. */
+/* Opens the packet socket for the IPv6 frames that AF_XDP does not receive, and one descriptor to
+ * sleep on both. */
 static int open_groups(struct af_xdp *x, const char *ifname, const struct netio_err *err)
 {
     struct epoll_event ev = {.events = EPOLLIN};
@@ -122,7 +124,8 @@ static int open_groups(struct af_xdp *x, const char *ifname, const struct netio_
     return 0;
 }
 
-/* Nobody is woken for them: they are looked at before the next frame goes out. */
+/* Opens the packet socket for ARP. Its frames wake no thread: they are read before the next frame
+ * is sent. */
 static int open_announcements(struct af_xdp *x, const char *ifname, const struct netio_err *err)
 {
     x->announcements_fd = announcements_open(x->ifindex);
@@ -145,7 +148,7 @@ static int make_pool(struct af_xdp *x, const struct netio_err *err)
     return -1;
 }
 
-/* From here on frames come. */
+/* Enters the socket into the program's map. From then on frames arrive. */
 static int enter(struct af_xdp *x, const char *ifname, uint32_t queue, const struct netio_err *err)
 {
     int result = steer_enter(x->steer, queue, x->sock.fd);
@@ -175,7 +178,8 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
         set_sizes(x, err))
         return -1;
     x->n.fd = x->sock.fd;
-    /* An older kernel refuses it and sends 32 frames a call; flush then calls more often. */
+    /* An older kernel rejects the option and sends 32 frames per call; flush then calls more often.
+     */
     (void)setsockopt(x->sock.fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &budget, sizeof(budget));
     af_xdp_refill(x);
     if (enter(x, ifname, queue, err))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * backend.h - what every back end of netio has in common.
+ * backend.h - the common part of all back ends of netio.
  *
  * A back end embeds struct netio as its first member, fills info, mode and fd when it opens, and
  * counts in stats as it goes. Private to netio/.
@@ -37,11 +37,11 @@ struct netio_ops {
     /* As netio_heir(), netio_settle(); NULL: there is none, nothing to do. */
     int (*heir)(const struct netio *n);
     int (*settle)(struct netio *n, const struct netio_err *err);
-    /* As netio_tend(); NULL: nobody can undo anything. */
+    /* As netio_tend(); NULL: other programs cannot undo anything. */
     int (*tend)(struct netio *n, const struct netio_err *text);
-    /* n->features has changed; NULL: there is nothing to do but to look at it. */
+    /* n->features has changed; NULL: the back end only reads it. */
     void (*set_features)(struct netio *n);
-    /* Adds what only the back end's kernel side knows to out; NULL when there is nothing. */
+    /* Adds the counters of the back end's kernel side to out; NULL: there are none. */
     void (*add_stats)(const struct netio *n, struct netio_stats *out);
 };
 
@@ -54,7 +54,7 @@ struct netio {
     uint32_t features; /* NETIO_O_* in use, of info.offered */
 };
 
-/* Where a sentence for people goes when opening fails. */
+/* The buffer for a sentence for people when opening fails. */
 struct netio_err {
     char *text;
     size_t size;
@@ -68,18 +68,18 @@ typedef struct netio *netio_open_fn(const char *args, const struct netio_config 
                                     const struct netio_err *err);
 netio_open_fn af_xdp_open, tap_open, wire_open, dpdk_open, pcap_file_open;
 
-/* Those in front of another: between is what stands between the parentheses, inner the
- * specification of the other. */
+/* Back ends that wrap another: between is the text between the parentheses, inner the specification
+ * of the wrapped one. */
 typedef struct netio *netio_wrap_fn(const char *between, const char *inner,
                                     const struct netio_config *cfg, const struct netio_err *err);
 netio_wrap_fn impair_open, tee_open;
 
-/* The largest frame with offloads: what 16 bits of length in IP hold, behind the Ethernet header.
+/* The largest frame with offloads: the largest 16-bit IP length, after the Ethernet header.
  */
 #define BIG_FRAME   (65535u + ETH_HEADER)
 #define BIG_PAYLOAD 61440u /* of TSO: leaves room for the headers */
 
-/* The bytes of a frame to send, its references included. */
+/* Returns the bytes of a frame to send, its references included. */
 static inline uint32_t frame_total(const struct netio_frame *f)
 {
     uint32_t total = f->len, i;
@@ -89,7 +89,7 @@ static inline uint32_t frame_total(const struct netio_frame *f)
     return total;
 }
 
-/* For a back end with one queue: 0 when cfg asks for that, else -1 and a sentence. */
+/* For a back end with one queue: returns 0 when cfg requests that queue, else -1 and a sentence. */
 int backend_one_queue(const char *who, const struct netio_config *cfg, const struct netio_err *err);
 
 #endif

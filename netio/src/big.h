@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * big.h - a pool for received frames of two sizes: those of the MTU, and those of many segments
- * (NETIO_O_LRO), whose memory is there only once one has been asked for.
+ * (NETIO_O_LRO), whose memory is allocated at first use.
  */
 #ifndef TOE_NETIO_BIG_H
 #define TOE_NETIO_BIG_H
@@ -9,14 +9,14 @@
 #include "backend.h"
 #include "pool.h"
 
-/* Not a multiple of 4096 alone: else all headers would share a few lines of the cache. */
+/* Not a multiple of 4096: otherwise all headers would share a few cache sets. */
 #define BIG_SIZE  (66u * 1024)
-#define BIG_COUNT 72u /* a batch of the engine's, and some */
+#define BIG_COUNT 72u /* more than one batch of the engine */
 #define BIG_TOKEN 1u  /* in a token: not of the small pool; offsets are multiples of 2 */
 
 _Static_assert(BIG_SIZE >= BIG_FRAME, "the largest frame fits");
 
-/* A large buffer: its token and where it is; -1: none. */
+/* Allocates a large buffer: its token and address. Returns -1 when there is none. */
 static inline int big_get(struct pool *big, uintptr_t *token, uint8_t **data)
 {
     uint32_t offset;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture.c - writing frames to a pcap file with nanosecond stamps, by libpcap.
+ * capture.c - writes frames to a pcap file with nanosecond stamps, by libpcap.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 struct capture {
     pcap_t *pcap;
     pcap_dumper_t *dumper;
-    uint8_t *whole; /* a frame with references, for libpcap in one piece */
+    uint8_t *whole; /* a frame with references, in one piece for libpcap */
 };
 
 struct capture *capture_open(const char *who, const char *file, const struct netio_err *err)
@@ -29,7 +29,7 @@ struct capture *capture_open(const char *who, const char *file, const struct net
     }
     c->pcap =
         pcap_open_dead_with_tstamp_precision(DLT_EN10MB, SNAP_LEN, PCAP_TSTAMP_PRECISION_NANO);
-    /* "-" would be stdout to libpcap, which is for data of the program. */
+    /* libpcap would take "-" for stdout, which is for the program's data. */
     if (c->pcap && *file && strcmp(file, "-") != 0)
         c->dumper = pcap_dump_open(c->pcap, file);
     if (!c->dumper) {
@@ -41,7 +41,7 @@ struct capture *capture_open(const char *who, const char *file, const struct net
     return c;
 }
 
-/* The frame in one piece, len bytes of it. */
+/* Returns the frame in one piece of *len bytes. */
 static const uint8_t *in_one(struct capture *c, const struct netio_frame *f, uint32_t *len)
 {
     uint32_t i;
@@ -52,7 +52,7 @@ static const uint8_t *in_one(struct capture *c, const struct netio_frame *f, uin
     if (!c->whole)
         c->whole = lines_calloc(1, BIG_FRAME);
     if (!c->whole || frame_total(f) > BIG_FRAME)
-        return f->data; /* its head */
+        return f->data; /* without memory for the whole: only its head */
     memcpy(c->whole, f->data, f->len);
     for (i = 0; i < f->ref_count; i++) {
         memcpy(c->whole + *len, f->refs[i].data, f->refs[i].len);
@@ -69,7 +69,7 @@ int capture_write(struct capture *c, const struct netio_frame *frame, uint64_t n
 
     memset(&header, 0, sizeof(header));
     header.ts.tv_sec = (time_t)(now_ns / 1000000000u);
-    header.ts.tv_usec = (suseconds_t)(now_ns % 1000000000u); /* nanoseconds in this file */
+    header.ts.tv_usec = (suseconds_t)(now_ns % 1000000000u); /* holds nanoseconds in this file */
     header.caplen = len < SNAP_LEN ? len : SNAP_LEN;
     header.len = frame_total(frame);
     pcap_dump((u_char *)c->dumper, &header, data);

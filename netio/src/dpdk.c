@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dpdk.c - packets by any driver of DPDK.
+ * dpdk.c - sends and receives packets with any DPDK driver.
  *
  * dpdk:PORT[,queue=N][,queues=N][,mtu=N][,args=WORDS][,eal=WORDS]
  *
- * A frame is an mbuf, in both directions. Where the driver has interrupts for received frames a
- * sleeper gets their descriptor, else it must poll. In args (of a virtual device made here) and eal
- * a semicolon stands for a comma; words of eal are separated by blanks.
+ * A frame is an mbuf, in both directions. If the driver has receive interrupts, netio_fd() is their
+ * descriptor; without them the caller must poll. In args (of a virtual device created here) and eal
+ * a semicolon is written for a comma; words of eal are separated by blanks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,19 +22,19 @@
 
 #define BURST    64u
 #define HOLD_MAX (DPDK_FRAMES / 4)
-#define TSO_SEGS 34u     /* pieces a frame of BIG_PAYLOAD has, one for the header */
-#define RETRY_NS 100000u /* until there may be room again in a full queue */
+#define TSO_SEGS 34u     /* segments of a frame of BIG_PAYLOAD, one for the header */
+#define RETRY_NS 100000u /* delay until a full queue may have room again */
 
 struct dpdk {
     struct netio n;
     struct dpdk_port *port;
     uint16_t queue;
-    int registered;             /* the thread that uses it is known to DPDK */
-    int event_fd;               /* n.fd counts events, and must be read */
-    struct pool big;            /* frames that came in several pieces, joined */
+    int registered;             /* the thread that uses it is registered with DPDK */
+    int event_fd;               /* n.fd counts events and must be read */
+    struct pool big;            /* frames received in several segments, joined */
     struct rte_mbuf *tx[BURST]; /* submitted, not yet taken by the driver */
     unsigned tx_count;
-    struct rte_mbuf *early; /* came while we were about to sleep */
+    struct rte_mbuf *early; /* arrived while preparing to sleep */
     uint32_t held;          /* mbufs of netio_rx_hold() */
     uint32_t tx_flags;      /* of frames to fill */
     uint64_t last_ns;
@@ -45,7 +45,7 @@ static struct dpdk *self(struct netio *n)
     return (struct dpdk *)n;
 }
 
-/* Its cache of frames is of a thread that DPDK knows. */
+/* Registers the thread: DPDK's mempool cache is per registered thread. */
 static void know_thread(struct dpdk *d)
 {
     d->registered = 1;
@@ -53,7 +53,8 @@ static void know_thread(struct dpdk *d)
         (void)rte_thread_register();
 }
 
-/* A frame in several pieces into one. Takes the mbuf; -1: dropped and counted. */
+/* Joins a frame of several segments in one buffer. Frees the mbuf. Returns -1 when the frame was
+ * dropped and counted. */
 static int join_pieces(struct dpdk *d, struct rte_mbuf *m, struct netio_frame *f)
 {
     uint32_t at = 0;
@@ -79,7 +80,7 @@ static int take(struct dpdk *d, struct rte_mbuf *m, struct netio_frame *f)
 
     memset(f, 0, sizeof(*f));
     f->len = m->pkt_len;
-    /* NONE: not in the frame, but known to be right (virtio) */
+    /* NONE: not in the frame, but guaranteed to be right (virtio) */
     if ((d->n.features & NETIO_O_RX_CSUM) &&
         (l4 == RTE_MBUF_F_RX_L4_CKSUM_GOOD || l4 == RTE_MBUF_F_RX_L4_CKSUM_NONE))
         f->flags = NETIO_F_L4_CSUM_OK;
@@ -127,7 +128,8 @@ static void dpdk_rx_release(struct netio *n, const struct netio_frame *frames, u
     }
 }
 
-/* Not of a driver that hands on others' mbufs (net_ring): how many those can spare is not known. */
+/* Does not hold mbufs of other pools, as a driver that forwards them delivers (net_ring): how many
+ * those can spare is not known. */
 static int dpdk_rx_hold(struct netio *n, const struct netio_frame *frame)
 {
     const struct rte_mbuf *m = (const struct rte_mbuf *)frame->token;
@@ -146,14 +148,14 @@ static void dpdk_rx_unhold(struct netio *n, uintptr_t token)
     rte_pktmbuf_free((struct rte_mbuf *)token);
 }
 
-/* Hands on what waits. */
+/* Passes the waiting frames to the driver. */
 static void push(struct dpdk *d)
 {
     uint16_t ready, sent;
 
     ready = rte_eth_tx_prepare(d->port->id, d->queue, d->tx, (uint16_t)d->tx_count);
     sent = rte_eth_tx_burst(d->port->id, d->queue, d->tx, ready);
-    if (ready < d->tx_count && sent == ready) { /* the driver will never take that one */
+    if (ready < d->tx_count && sent == ready) { /* the driver will never accept this frame */
         rte_pktmbuf_free(d->tx[ready]);
         d->n.stats.tx_dropped++;
         sent++;
@@ -195,7 +197,7 @@ static int dpdk_tx_alloc(struct netio *n, struct netio_frame *frame)
     return 0;
 }
 
-/* What follows the header, into frames of the pool behind it. */
+/* Copies the bytes after the header into further mbufs and chains them to it. */
 static int append(struct dpdk *d, struct rte_mbuf *head, const struct netio_frame *f)
 {
     struct rte_mbuf *last = head;
@@ -223,7 +225,8 @@ static int append(struct dpdk *d, struct rte_mbuf *head, const struct netio_fram
     return 0;
 }
 
-/* Words of DPDK for what is left to the driver. For TSO the pseudo-header's sum has no length. */
+/* Sets DPDK's flags for the offloads. For TSO the pseudo-header's sum must not include the length.
+ */
 static void leave(struct rte_mbuf *m, const struct netio_frame *f)
 {
     uint8_t *word = f->data + f->csum_start + f->csum_offset;
@@ -274,7 +277,7 @@ static void dpdk_tx_cancel(struct netio *n, const struct netio_frame *frame)
     rte_pktmbuf_free((struct rte_mbuf *)frame->token);
 }
 
-/* From the interrupt's arming on an arrival wakes; what came before is looked for once more. */
+/* Arms the interrupt, which signals later arrivals, and then polls once more for earlier ones. */
 static int dpdk_prepare_sleep(struct netio *n)
 {
     struct dpdk *d = self(n);
@@ -370,7 +373,8 @@ static uint32_t offered(const struct dpdk_port *p)
     return o;
 }
 
-/* A TAP device of DPDK has the port's address on the kernel's side, too: the TOE takes another. */
+/* A TAP device of DPDK uses the port's MAC address on the kernel's side too, so the TOE uses
+ * another one. */
 static void make_mac(const struct dpdk_port *p, uint8_t mac[6])
 {
     if (strcmp(p->info.driver_name, "net_tap") != 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dpdk_eal.c - DPDK's environment: begun once in a process, without hugepages where there are none,
- * and without taking the processors of those that did not ask for it.
+ * dpdk_eal.c - initialises DPDK's EAL once per process: without hugepages where there are none, and
+ * without changing the CPU affinity of other threads.
  */
 #define _GNU_SOURCE /* sched_setaffinity */
 #include <errno.h>
@@ -25,7 +25,7 @@ void dpdk_commas(char *text)
             *text = ',';
 }
 
-/* Does any size have free pages? */
+/* Returns whether hugepages of any size are free. */
 static int have_hugepages(void)
 {
     unsigned long pages, all = 0;
@@ -46,7 +46,7 @@ static int have_hugepages(void)
     return all > 0;
 }
 
-/* One logical core for all of DPDK, where this thread may run anyway. */
+/* Names one logical core for all of DPDK, on the CPUs on which this thread may run. */
 static void name_core(const cpu_set_t *cpus, char *out, size_t size)
 {
     unsigned cpu = 0;
@@ -58,8 +58,8 @@ static void name_core(const cpu_set_t *cpus, char *out, size_t size)
 
 static int begin(const char *port, char *words, const struct netio_err *err)
 {
-    /* Not constant, as main() has them. Nothing of it is shared with other processes; without
-     * hugepages --in-memory is refused and --no-shconf does the same. */
+    /* Not constant, like the arguments of main(). Nothing is shared with other processes; without
+     * hugepages the EAL rejects --in-memory, and --no-shconf has the same effect. */
     static char text[][16] = {"toehold",       "--no-telemetry",
                               "--log-level=4", "--lcores",
                               "--in-memory",   "--no-shconf",
@@ -100,9 +100,9 @@ static int begin(const char *port, char *words, const struct netio_err *err)
     }
     argv[argc] = NULL;
     rc = rte_eal_init(argc, argv);
-    /* It has bound this thread to its core; threads made later would stay there. */
+    /* The EAL has bound this thread to its core, and threads created later would inherit that. */
     (void)sched_setaffinity(0, sizeof(cpus), &cpus);
-    if (rc >= 0 || rte_errno == EALREADY) /* a program that uses DPDK itself */
+    if (rc >= 0 || rte_errno == EALREADY) /* EALREADY: the program uses DPDK itself */
         return 0;
     netio_err_set(err, "dpdk: the EAL cannot be begun: %s (see its own message above)",
                   rte_strerror(rte_errno));

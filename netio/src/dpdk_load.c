@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dpdk_load.c - dpdk:PORT: finds and loads the module of the dpdk back end (dpdk_module.h), which
- * stands next to this code: in the build, or where it was installed.
+ * is next to this code: in the build or in the installation.
  */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
@@ -33,8 +33,8 @@ static void *try_load(const char *dir, size_t dir_len, const char *below, char *
     return lib;
 }
 
-/* In the folder TOEHOLD_MODULES; else beside the program or library this is part of, in the build's
- * folder, where it is installed. */
+/* Loads it from the folder TOEHOLD_MODULES; without that, from beside the program or library that
+ * contains this code, the build's folder, or the installation. */
 static void *load(char *why, size_t size)
 {
     Dl_info self;
@@ -67,7 +67,7 @@ struct netio *dpdk_open(const char *args, const struct netio_config *cfg,
 {
     const struct dpdk_module *m;
     char why[400] = "there is no " MODULE " beside this program or in " TOEHOLD_LIBDIR;
-    void *lib = load(why, sizeof(why)); /* stays: DPDK cannot be ended and begun again */
+    void *lib = load(why, sizeof(why)); /* never unloaded: DPDK cannot be initialised twice */
 
     if (!lib) {
         netio_err_set(err, "dpdk: cannot load the back end: %s", why);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dpdk_port.c - ports of DPDK: found or made, configured for all queues at once, started, and ended
- * with their last user.
+ * dpdk_port.c - manages ports of DPDK: finds or creates them, configures all queues at once, starts
+ * them, and closes them with their last user.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -31,7 +31,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dpdk_port ports[PORTS];
 
-/* Symmetric, the same as that of toec_rss_hash(): 0x6d5a again and again. */
+/* Sets the symmetric key of toec_rss_hash(): 0x6d5a repeated. */
 static void set_key(struct rte_eth_rss_conf *rss, uint8_t *key, size_t len)
 {
     size_t i;
@@ -48,7 +48,7 @@ static int fail(const struct dpdk_port *p, const char *what, int rc, const struc
     return -1;
 }
 
-/* A port of that name, made when it is a virtual device that is not there. */
+/* Finds the port of that name. Creates it when it is a virtual device that does not exist. */
 static int find(struct dpdk_port *p, const char *args, const struct netio_err *err)
 {
     char text[SPEC_TEXT];
@@ -97,7 +97,7 @@ static int configure(struct dpdk_port *p, const struct netio_err *err)
     }
     p->interrupts = 1;
     rc = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
-    if (rc != 0) { /* most drivers without interrupts say so here, some when it is started */
+    if (rc != 0) { /* most drivers without interrupts fail here, some at the start */
         p->interrupts = conf.intr_conf.rxq = 0;
         rc = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
     }
@@ -106,8 +106,8 @@ static int configure(struct dpdk_port *p, const struct netio_err *err)
     return 0;
 }
 
-/* As asked for, or as it is. net_tap keeps its own: it takes the Ethernet header for a part of it
- * when it cuts segments (22.11), and would refuse full ones for ever. */
+/* Sets the requested MTU, or keeps the port's. net_tap keeps its own: its segmentation (22.11)
+ * counts the Ethernet header as part of the MTU and would reject full segments forever. */
 static int set_mtu(struct dpdk_port *p, uint32_t asked, const struct netio_err *err)
 {
     int is_tap = strcmp(p->info.driver_name, "net_tap") == 0;
@@ -137,7 +137,7 @@ static int set_up_queue(struct dpdk_port *p, uint16_t q, const struct netio_err 
     char name[RTE_MEMPOOL_NAMESIZE];
 
     snprintf(name, sizeof(name), "toe%u_%u", p->id, q);
-    p->pool[q] = rte_mempool_lookup(name); /* of a port that is not ours, used before */
+    p->pool[q] = rte_mempool_lookup(name); /* of a port that is not ours and was used before */
     if (!p->pool[q])
         p->pool[q] = rte_pktmbuf_pool_create(name, DPDK_FRAMES, 256, 0,
                                              (uint16_t)(RTE_PKTMBUF_HEADROOM + room), socket);
@@ -168,7 +168,7 @@ void dpdk_port_spread(struct dpdk_port *p, int on)
     (void)rte_eth_dev_rss_reta_update(p->id, reta, p->reta_size);
 }
 
-/* Is the table of queues one we can write? */
+/* Finds out whether the redirection table can be written. */
 static void look_for_reta(struct dpdk_port *p)
 {
     p->reta_size = p->queues > 1 ? p->info.reta_size : 0;
@@ -217,7 +217,7 @@ static void take_down(struct dpdk_port *p)
         }
     }
     for (q = 0; q < p->queues; q++)
-        if (p->ours) /* else its queues still hold frames */
+        if (p->ours) /* if not ours, its queues still hold frames */
             rte_mempool_free(p->pool[q]);
     memset(p, 0, sizeof(*p));
 }

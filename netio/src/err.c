@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * err.c - what every back end needs to refuse with a sentence; part of modules, too.
+ * err.c - the error text of every back end; also linked into modules.
  */
 #include <stdarg.h>
 #include <stdio.h>

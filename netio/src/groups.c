@@ -11,15 +11,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define NEXT_AT 20 /* next header of an IPv6 header behind an Ethernet header */
+#define NEXT_AT 20 /* next header of an IPv6 header that follows the Ethernet header */
 #define DST_AT  38 /* destination */
-#define TYPE_AT 54 /* of an ICMPv6 message that follows it at once */
-/* A listener query stands behind a hop-by-hop header of 8 bytes (RFC 3810 5). */
+#define TYPE_AT 54 /* of an ICMPv6 message that follows the IPv6 header directly */
+/* A listener query follows a hop-by-hop header of 8 bytes (RFC 3810 5). */
 #define QUERY_AT 62
 #define SPA_AT   28 /* addresses of IPv4 in ARP: the sender's */
 #define TPA_AT   38 /* ... and the target's */
 
-/* IPv6 to ff02::/16 that arrives: ICMPv6 of type 134 or 136, or hop-by-hop and then 130. */
+/* Accepts incoming IPv6 to ff02::/16: ICMPv6 of type 134 or 136, or hop-by-hop and then 130. */
 static const struct sock_filter filter[] = {
     BPF_STMT(BPF_LD | BPF_B | BPF_ABS, SKF_AD_OFF + SKF_AD_PKTTYPE),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 12, 0),
@@ -39,7 +39,7 @@ static const struct sock_filter filter[] = {
     BPF_STMT(BPF_RET | BPF_K, 0x40000),
 };
 
-/* ARP of somebody about himself (RFC 5227 3): the sender's address is the one asked for. */
+/* Accepts ARP announcements (RFC 5227 3): the sender's address equals the target's. */
 static const struct sock_filter announcements[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, SPA_AT), BPF_STMT(BPF_MISC | BPF_TAX, 0),
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, TPA_AT), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_X, 0, 0, 1),
@@ -54,7 +54,7 @@ static int open_filtered(unsigned ifindex, uint16_t type, const struct sock_fpro
 
     if (fd < 0)
         return -1;
-    /* bound only now: no frame comes in before the filter stands */
+    /* bound after the filter is attached, so no unfiltered frame arrives */
     if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, program, sizeof(*program)) == 0 &&
         bind(fd, (struct sockaddr *)&to, sizeof(to)) == 0)
         return fd;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * groups.h - packet sockets beside AF_XDP, for what the kernel must have as well, so that the XDP
- * program leaves it there. One joins the groups of IPv6 on the interface, and brings router
- * advertisements, advertisements of neighbours to all nodes, and multicast listener queries; one
- * brings the ARP by which a neighbour of IPv4 says that its Ethernet address is another.
+ * groups.h - packet sockets next to AF_XDP, for frames that the kernel needs too, so the XDP
+ * program passes them to it. One joins the IPv6 groups on the interface and receives router
+ * advertisements, neighbour advertisements to all nodes, and multicast listener queries. The other
+ * receives the ARP with which an IPv4 neighbour announces a new Ethernet address.
  */
 #ifndef TOE_NETIO_GROUPS_H
 #define TOE_NETIO_GROUPS_H
 
 #include <stdint.h>
 
-/* The socket, not blocking; -1 with errno. */
+/* Both return a non-blocking socket, or -1 with errno. */
 int groups_open(unsigned ifindex);
 int announcements_open(unsigned ifindex);
 /* Joins the solicited-node groups of these addresses; the interface leaves them with the socket. */

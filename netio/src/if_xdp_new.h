@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * if_xdp_new.h - of linux/if_xdp.h and linux/bpf.h what is newer than Linux 6.1, whose headers
- * Debian 12 has. The kernel that runs may have it all the same: xsock.c asks it.
+ * if_xdp_new.h - definitions of linux/if_xdp.h and linux/bpf.h that are newer than the Linux 6.1
+ * headers of Debian 12. The running kernel may support them nevertheless: xsock.c probes it.
  */
 #ifndef TOE_NETIO_IF_XDP_NEW_H
 #define TOE_NETIO_IF_XDP_NEW_H
@@ -18,8 +18,9 @@
 #define XDP_PKT_CONTD (1 << 0)
 #endif
 
-/* Linux 6.8: metadata before a frame to send. The flag came later (6.11, and its stable releases
- * before): without it a kernel that knows nothing of metadata could not be told from one that does.
+/* Linux 6.8: metadata before a frame to send. The flag was added later (6.11, and earlier stable
+ * releases): without it a kernel without metadata could not be distinguished from one with
+ * metadata.
  */
 #ifndef XDP_UMEM_TX_METADATA_LEN
 #define XDP_UMEM_TX_METADATA_LEN (1 << 2)
@@ -36,13 +37,13 @@
 #define XDP_MAX_TX_SKB_BUDGET 9
 #endif
 
-/* struct xdp_umem_reg as it is since Linux 6.8; an older kernel takes no notice of the end. */
+/* struct xdp_umem_reg since Linux 6.8; an older kernel ignores the end. */
 struct umem_reg {
     uint64_t addr, len;
     uint32_t chunk_size, headroom, flags, tx_metadata_len;
 };
 
-/* struct xsk_tx_metadata: of the request what we ask for. */
+/* struct xsk_tx_metadata: the fields of the request that we use. */
 struct tx_metadata {
     uint64_t flags;
     uint16_t csum_start, csum_offset;

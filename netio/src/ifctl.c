@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ifctl.c - what netio asks and tells the kernel about an interface (netdevice(7), ethtool ioctl).
+ * ifctl.c - queries and sets properties of an interface (netdevice(7), ethtool ioctl).
  */
 #include <arpa/inet.h>
 #include <errno.h>

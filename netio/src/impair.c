@@ -2,8 +2,8 @@
 /*
  * impair.c - the impairing wire as a back end in front of another (include/toe/impair.h).
  *
- * Every frame is copied into memory of this wire's own, so that a delayed frame takes no buffer
- * from the back end behind it.
+ * Every frame is copied into this wire's own memory, so a delayed frame occupies no buffer of the
+ * wrapped back end.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +13,15 @@
 #include "impair_path.h"
 
 #define BATCH    64u
-#define BATCHES  16u     /* taken from the back end at most in one call */
+#define BATCHES  16u     /* most batches taken from the back end in one call */
 #define SPARE    1024u   /* frames in the caller's hands */
-#define RETRY_NS 100000u /* until sending is tried again when the back end had no buffer */
+#define RETRY_NS 100000u /* delay until sending is retried when the back end had no buffer */
 
 struct impair {
     struct netio n;
     struct netio *inner;
     struct impair_path rx, tx;
-    uint64_t retry_ns; /* 0: the back end had buffers for all that was due */
+    uint64_t retry_ns; /* 0: the back end had buffers for all due frames */
 };
 
 static struct impair *self(struct netio *n)
@@ -29,7 +29,7 @@ static struct impair *self(struct netio *n)
     return (struct impair *)n;
 }
 
-/* Brings what the back end has into the receiving path. */
+/* Moves frames from the back end into the receiving path. */
 static void pull(struct impair *m, uint64_t now_ns)
 {
     struct netio_frame frames[BATCH];
@@ -52,7 +52,7 @@ static void pull(struct impair *m, uint64_t now_ns)
     } while (count == BATCH && ++batches < BATCHES);
 }
 
-/* Hands what is due in the sending path to the back end. */
+/* Passes the due frames of the sending path to the back end. */
 static void push(struct impair *m, uint64_t now_ns)
 {
     struct impair_entry e;
@@ -240,7 +240,8 @@ static const struct netio_ops ops = {
     .set_features = impair_set_features,
 };
 
-/* The direction that is not impaired keeps what bounds its memory and nothing else. */
+/* Initialises both paths. A direction that is not impaired keeps only the options that bound its
+ * memory. */
 static int init_paths(struct impair *m, const struct impair_options *o, uint32_t queue)
 {
     const struct impair_options plain = {.gap = 1, .bits = 1, .queue = 1, .memory = o->memory};
@@ -272,12 +273,12 @@ struct netio *impair_open(const char *options, const char *inner, const struct n
         free(m);
         return NULL;
     }
-    /* Each frame has its own fate, so none is of several segments; and a corrupted one must not be
-     * vouched for by a checksum that was never computed. */
+    /* Each frame is impaired by itself, so none may have several segments. A corrupted frame needs
+     * a computed checksum, so that the receiver detects the corruption. */
     (void)netio_set_features(m->inner, NETIO_O_RX_CSUM);
     netio_get_info(m->inner, &m->n.info);
     m->n.info.offered &= NETIO_O_RX_CSUM;
-    m->n.info.tso_max = m->n.info.hold_max = 0; /* frames are copies of ours, of a bounded pool */
+    m->n.info.tso_max = m->n.info.hold_max = 0; /* frames are copies in a bounded pool of ours */
     m->n.fd = netio_fd(m->inner);
     if (init_paths(m, &o, cfg->queue)) {
         netio_err_set(err,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * impair_options.c - reads the options of the impairing wire.
+ * impair_options.c - parses the options of the impairing wire.
  */
 #include <errno.h>
 #include <math.h>
@@ -26,7 +26,8 @@ static const struct unit time_units[] = {
 static const struct unit rate_units[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {NULL, 0}};
 static const struct unit percent_units[] = {{"", 1}, {"%", 1}, {NULL, 0}};
 
-/* A decimal number with one of the units behind it. No hexadecimal, exponent, sign or "inf". */
+/* Parses a decimal number followed by one of the units. Rejects hexadecimal, exponent, sign and
+ * "inf". */
 static int parse_quantity(const char *text, size_t len, const struct unit *units, double *out)
 {
     size_t digits = strspn(text, "0123456789.");

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * impair_path.c - one direction of an impairing wire (include/toe/impair.h says what it does).
+ * impair_path.c - one direction of an impairing wire (include/toe/impair.h describes it).
  *
- * Frames wait in a ring in the order they came; due times never decrease along it. A frame chosen
- * for reordering leaves the ring into a short list when its time has come and goes on when enough
- * others have gone before it.
+ * Frames wait in a ring in order of arrival; due times never decrease along it. A frame chosen for
+ * reordering moves from the ring into a short list when it is due, and is delivered when enough
+ * others have passed it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static int chance(struct impair_path *p, uint64_t probability)
     return probability && (next_random(p) >> 32) < probability;
 }
 
-/* 0 to limit - 1; the bias of the remainder is below 2^-30 for every limit in use. */
+/* Returns 0 to limit - 1; the bias of the remainder is below 2^-30 for every limit in use. */
 static uint64_t random_below(struct impair_path *p, uint64_t limit)
 {
     return limit ? next_random(p) % limit : 0;
@@ -83,7 +83,7 @@ static void flip_bits(struct impair_path *p, uint8_t *data, uint32_t len)
     }
 }
 
-/* Puts a frame on the line and behind it into the ring, or drops it. */
+/* Puts a frame on the line and at the end of the ring, or drops it. */
 static void admit(struct impair_path *p, struct impair_entry e, uint64_t now_ns)
 {
     const struct impair_options *o = &p->options;
@@ -190,7 +190,7 @@ uint64_t impair_path_next(const struct impair_path *p)
     if (p->tail != p->head)
         next = p->ring[p->tail & (p->ring_size - 1)].due_ns;
     for (i = 0; i < p->held_count; i++) {
-        /* One whose turn has come is due with whatever time is passed in. */
+        /* A frame that enough others have passed is due at any time. */
         uint64_t due = p->released >= p->held[i].after ? 0 : p->held[i].entry.due_ns;
 
         if (due < next)

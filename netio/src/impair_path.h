@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * impair_path.h - one direction of an impairing wire: frames go in, and come out later, changed,
- * twice or never. Knows no back end and reads no clock.
+ * twice or never. Independent of back ends and clocks.
  */
 #ifndef TOE_NETIO_IMPAIR_PATH_H
 #define TOE_NETIO_IMPAIR_PATH_H
@@ -24,7 +24,7 @@ struct impair_options {
 enum { IMPAIR_BOTH, IMPAIR_RX, IMPAIR_TX };
 
 struct impair_entry {
-    uint64_t line_ns; /* when it has left the line */
+    uint64_t line_ns; /* when it leaves the line */
     uint64_t due_ns;
     uint32_t offset; /* in the pool */
     uint32_t len;
@@ -35,7 +35,7 @@ struct impair_entry {
 
 struct impair_held {
     struct impair_entry entry;
-    uint64_t after; /* count of frames that go before it */
+    uint64_t after; /* count of frames that precede it */
 };
 
 struct impair_path {
@@ -48,28 +48,29 @@ struct impair_path {
     uint64_t last_due_ns;
     struct impair_entry *ring; /* frames in order; ring_size is a power of two */
     uint32_t ring_size;
-    uint32_t head, line, tail; /* [tail, line) left the line, [line, head) wait for it */
+    uint32_t head, line, tail; /* [tail, line) have left the line, [line, head) wait for it */
     uint64_t released;         /* frames that came out of the ring */
     struct impair_held held[IMPAIR_HELD];
     unsigned held_count;
 };
 
-/* Reads the options between the parentheses. default_seed when they name none. Returns 0, or -1. */
+/* Parses the options between the parentheses; default_seed applies when they name none. Returns 0,
+ * or -1. */
 struct netio_err;
 int impair_options_parse(struct impair_options *o, const char *text, uint64_t default_seed,
                          const struct netio_err *err);
 
-/* salt tells apart paths of one seed. spare frames are for those in the caller's hands. Returns 0,
- * or -1 without memory. */
+/* salt distinguishes paths with the same seed. spare: additional frames, for those in the caller's
+ * hands. Returns 0, or -1 without memory. */
 int impair_path_init(struct impair_path *p, const struct impair_options *o, uint64_t salt,
                      uint32_t frame_size, uint32_t spare);
 void impair_path_free(struct impair_path *p);
 /* Takes over a filled frame of the path's pool. */
 void impair_path_put(struct impair_path *p, uint32_t offset, uint32_t len, uint32_t flags,
                      uint64_t now_ns);
-/* The next frame that is due; the caller gives it back to the pool. Returns 0, or -1: none. */
+/* Takes the next frame that is due; the caller returns it to the pool. Returns 0, or -1: none. */
 int impair_path_take(struct impair_path *p, uint64_t now_ns, struct impair_entry *out);
-/* The time the next frame is due, UINT64_MAX: none. */
+/* Returns the time at which the next frame is due, UINT64_MAX: none. */
 uint64_t impair_path_next(const struct impair_path *p);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * netio.c - names of back ends, and the calls passed on to the one that was opened.
+ * netio.c - finds the back end by its name, and forwards calls to it.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "backend.h"
 
-#define BETWEEN_MAX 512u  /* characters between the parentheses of impair(...) and tee(...) */
+#define BETWEEN_MAX 512u  /* most characters between the parentheses of impair(...) and tee(...) */
 #define NESTED_MAX  2000u /* length of a whole specification */
 
 static const struct {
@@ -57,7 +57,7 @@ static struct netio *open_wrap(size_t i, const char *rest, const struct netio_co
     return backends[i].wrap(between, end + 2, cfg, err);
 }
 
-/* What asks nothing of the user is in use from the start. */
+/* Enables the feature that requires nothing from the user. */
 static struct netio *opened(struct netio *n)
 {
     if (n)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * partial.c - checksums that were left out, recognised and completed (RFC 1071, RFC 9293 3.1).
+ * partial.c - recognises and completes omitted checksums (RFC 1071, RFC 9293 3.1).
  *
- * A frame that was damaged on its way and so looks like one is as seldom as one whose checksum is
+ * A damaged frame looks like one without a checksum as rarely as a damaged frame's checksum is
  * right by chance: one in 65,536.
  */
 #include <string.h>
@@ -22,7 +22,7 @@ static uint32_t get16(const uint8_t *p)
     return (uint32_t)p[0] << 8 | p[1];
 }
 
-/* Of an even number of bytes, but for the last piece. */
+/* Adds bytes to the sum. Each piece except the last must have an even number of bytes. */
 static uint32_t add(uint32_t sum, const uint8_t *p, uint32_t len)
 {
     for (; len > 1; p += 2, len -= 2) {
@@ -40,7 +40,7 @@ static uint32_t fold(uint32_t sum)
     return (sum & 0xffffu) + (sum >> 16);
 }
 
-/* IPv4 that is not a fragment: the sum of its addresses, and where its payload is. */
+/* For IPv4 that is not a fragment: finds the sum of its addresses and its payload. */
 static int find_ip4(const uint8_t *frame, uint32_t len, struct partial *p, uint8_t *proto,
                     uint32_t *sum)
 {
@@ -57,7 +57,7 @@ static int find_ip4(const uint8_t *frame, uint32_t len, struct partial *p, uint8
     return header >= IP4_LEN;
 }
 
-/* IPv6 without extension headers. */
+/* The same for IPv6 without extension headers. */
 static int find_ip6(const uint8_t *frame, uint32_t len, struct partial *p, uint8_t *proto,
                     uint32_t *sum)
 {
@@ -97,10 +97,10 @@ int partial_find(const uint8_t *frame, uint32_t len, struct partial *p)
 
 void partial_complete(uint8_t *frame, const struct partial *p)
 {
-    /* the sum of the pseudo-header stands in the field, and is added with the rest */
+    /* the field contains the sum of the pseudo-header, which is added with the rest */
     uint32_t sum = ~fold(add(0, frame + p->l4, p->end - p->l4)) & 0xffffu;
 
-    if (sum == 0) /* of UDP: 0 says that there is none (RFC 768) */
+    if (sum == 0) /* in UDP, 0 means that there is no checksum (RFC 768) */
         sum = 0xffffu;
     frame[p->l4 + p->csum_offset] = (uint8_t)(sum >> 8);
     frame[p->l4 + p->csum_offset + 1] = (uint8_t)sum;

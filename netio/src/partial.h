@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * partial.h - received frames whose TCP or UDP checksum the sending kernel left to a device that
- * does not make one (CHECKSUM_PARTIAL over veth): there stands the sum of the pseudo-header alone.
+ * does not compute it (CHECKSUM_PARTIAL over veth). The field contains only the sum of the
+ * pseudo-header.
  */
 #ifndef TOE_NETIO_PARTIAL_H
 #define TOE_NETIO_PARTIAL_H
@@ -9,15 +10,16 @@
 #include <stdint.h>
 
 struct partial {
-    uint32_t l4, end;     /* offsets in the frame: of the TCP or UDP header, behind the datagram */
+    uint32_t l4, end;     /* offsets in the frame: of the TCP or UDP header, of the datagram's end
+                           */
     uint32_t csum_offset; /* from l4 */
     uint32_t payload;     /* offset */
 };
 
-/* Finds out whether a whole datagram of TCP or UDP has its checksum left out: 1, or 0 for anything
- * else. Any bytes may be given. */
+/* Returns 1 if the frame is a whole TCP or UDP datagram without its checksum, 0 for anything else.
+ * Accepts any bytes. */
 int partial_find(const uint8_t *frame, uint32_t len, struct partial *p);
-/* Puts the checksum in. */
+/* Fills in the checksum. */
 void partial_complete(uint8_t *frame, const struct partial *p);
 
 #endif

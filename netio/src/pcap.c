@@ -4,9 +4,9 @@
  *
  * pcap:[in=FILE][,out=FILE][,pace=asked|recorded][,mac=MAC][,mtu=N]
  *
- * Received is what stands in the in file, sent is what goes to the out file, stamped with the time
+ * Receives the frames of the in file, and writes sent frames to the out file, stamped with the time
  * passed in. pace=asked (default) delivers as fast as netio_rx() is called, pace=recorded with the
- * distances of the file's stamps, counted from the first call.
+ * intervals of the file's stamps, from the first call on.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static struct pcap_file *self(struct netio *n)
     return (struct pcap_file *)n;
 }
 
-/* A broken file ends the replay as its end does, but is counted. */
+/* A broken file ends the replay like the end of the file, but is counted. */
 static void read_next(struct pcap_file *f)
 {
     struct pcap_pkthdr *header;
@@ -83,7 +83,8 @@ static unsigned pcap_rx(struct netio *n, struct netio_frame *frames, unsigned ma
     while (count < max && pcap_next_event(n) <= now_ns && f->next) {
         uint32_t len = f->next_header.caplen;
 
-        if (len < f->next_header.len || len > FRAME_SIZE) { /* cut short in the file, or a giant */
+        if (len < f->next_header.len || len > FRAME_SIZE) { /* truncated in the file, or too large
+                                                             */
             n->stats.rx_dropped++;
             read_next(f);
             continue;

@@ -21,7 +21,7 @@ int pool_init(struct pool *p, uint32_t frame_size, uint32_t count)
     p->stack = lines_calloc(count, sizeof(*p->stack));
     if (!p->stack)
         return -1;
-    /* Populated at once: a page fault in the data path would cost more than the frame. */
+    /* Populated now: a page fault in the data path would cost more than the frame. */
     mem = mmap(NULL, p->mem_size, PROT_READ | PROT_WRITE,
                MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (mem == MAP_FAILED) {

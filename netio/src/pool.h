@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool.h - a bounded pool of frames, handed out last in, first out so that the memory in use stays
- * small and in the cache. A frame is named by its offset from the start of the memory.
+ * pool.h - a bounded pool of frames, allocated last in, first out, so the memory in use stays small
+ * and cached. A frame is identified by its offset from the start of the memory.
  */
 #ifndef TOE_NETIO_POOL_H
 #define TOE_NETIO_POOL_H

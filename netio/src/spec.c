@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spec.c - reading "NAME,key=value,key=value" lists of back end specifications.
+ * spec.c - parses "NAME,key=value,key=value" lists of back end specifications.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "spec.h"
 
-/* The position of word[0..len) in the space-separated list, -1 when it is not there. */
+/* Returns the position of word[0..len) in the space-separated list, -1 when it is absent. */
 static int find_word(const char *list, const char *word, size_t len)
 {
     int position = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spec.h - reading "NAME,key=value,key=value" lists of back end specifications.
+ * spec.h - parses "NAME,key=value,key=value" lists of back end specifications.
  */
 #ifndef TOE_NETIO_SPEC_H
 #define TOE_NETIO_SPEC_H
@@ -23,22 +23,23 @@ struct spec {
 };
 
 /* Splits args at commas. keys is a space-separated list of the known keys. An unknown or repeated
- * key, an empty word or a word without '=' behind the name fails with a sentence in err that begins
- * with who. Returns 0, or -1. */
+ * key, an empty word or a word without '=' after the name fails with a sentence in err that begins
+ * with `who`. Returns 0, or -1. */
 int spec_parse(struct spec *spec, const char *who, const char *args, const char *keys,
                const struct netio_err *err);
-/* The value of key; NULL when it was not given. */
+/* Returns the value of key; NULL when it was not given. */
 const char *spec_get(const struct spec *spec, const char *key);
-/* A decimal whole number from 0 to max; fallback when the key was not given. Returns 0, or -1. */
+/* Parses a decimal whole number from 0 to max; fallback when the key was not given. Returns 0, or
+ * -1. */
 int spec_get_number(const struct spec *spec, const char *who, const char *key, uint64_t max,
                     uint64_t fallback, uint64_t *out, const struct netio_err *err);
-/* The position of the key's value in the space-separated choices; 0 when it was not given.
+/* Finds the position of the key's value in the space-separated choices; 0 when it was not given.
  * Returns 0, or -1. */
 int spec_get_choice(const struct spec *spec, const char *who, const char *key, const char *choices,
                     unsigned *out, const struct netio_err *err);
 
-/* A MAC in six pairs of hexadecimal digits, colons between them, and nothing else. Returns 0, or
- * -1 with mac as it was. */
+/* Parses a MAC address: exactly six pairs of hexadecimal digits separated by colons. Returns 0, or
+ * -1 with mac unchanged. */
 int spec_read_mac(const char *text, uint8_t mac[6]);
 
 #endif

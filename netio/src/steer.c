@@ -2,8 +2,8 @@
 /*
  * steer.c - loads and attaches the XDP program of bpf/steer.bpf.c.
  *
- * Attached by a bpf_link that is never pinned: the kernel takes the program off the interface when
- * the last descriptor of the link is gone, also after kill -9.
+ * The program is attached by a bpf_link that is never pinned: the kernel detaches it when the last
+ * descriptor of the link is closed, also after kill -9.
  */
 #include <errno.h>
 #include <linux/if_link.h>
@@ -37,7 +37,7 @@ struct steer {
     struct steer_config {
         uint8_t ip[4];
         uint32_t shared;
-    } config; /* as the program has it */
+    } config; /* the program's layout */
     struct steer_shared {
         uint64_t dropped;
         uint8_t ports[2][65536]; /* of IPv4, of IPv6 */
@@ -50,10 +50,10 @@ struct steer {
     int places_fd;
     struct steered {
         uint8_t addr[16];
-        unsigned users; /* sockets that want it; 0: free */
-    } ip6[STEERED_MAX]; /* what stands in that map */
+        unsigned users; /* sockets that use it; 0: free */
+    } ip6[STEERED_MAX]; /* the contents of that map */
     int link_fd;
-    int inherited; /* another process's program is there until steer_settle() */
+    int inherited; /* another process's program is attached until steer_settle() */
     int generic;   /* the mode in use */
     char mode[80];
 };
@@ -63,7 +63,8 @@ static struct steer *attached; /* under lock */
 
 int steer_wait_busy(unsigned *waited_ms)
 {
-    /* A socket closed by who hands over is gone in milliseconds, and connections wait. */
+    /* In a takeover the predecessor's socket disappears within milliseconds, and connections wait:
+     * poll often at first. */
     unsigned ms = *waited_ms < BUSY_STEP_MS ? 2 : BUSY_STEP_MS;
     const struct timespec step = {0, (long)ms * 1000000L};
 
@@ -74,7 +75,7 @@ int steer_wait_busy(unsigned *waited_ms)
     return 1;
 }
 
-/* libbpf would write its own lines to stderr; what people need to know is in err. */
+/* Suppresses libbpf's own lines on stderr; err has what the user needs. */
 static int quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
     (void)level;
@@ -83,7 +84,8 @@ static int quiet(enum libbpf_print_level level, const char *format, va_list args
     return 0;
 }
 
-/* The program's own memory, to be written without a call. Returns 0 or a negative errno. */
+/* Maps the program's memory, so it can be written without a system call. Returns 0 or a negative
+ * errno. */
 static int map_state(struct steer *s, int fd)
 {
     void *p = mmap(NULL, sizeof(*s->state), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -95,9 +97,9 @@ static int map_state(struct steer *s, int fd)
 }
 
 /*
- * Opens the built-in program and has the kernel take it, with flags of its own. BPF_F_XDP_HAS_FRAGS
- * (Linux 5.18) says that it bears frames of several buffers: it looks at the headers alone, which
- * the first one holds. Returns 0 or a negative errno.
+ * Opens the built-in program and loads it into the kernel with the given flags. BPF_F_XDP_HAS_FRAGS
+ * (Linux 5.18) declares that it supports frames of several buffers: it reads only the headers,
+ * which are in the first buffer. Returns 0 or a negative errno.
  */
 static int load_with(struct steer *s, const char *ifname, uint32_t flags)
 {
@@ -139,8 +141,8 @@ static int load(struct steer *s, const char *ifname, const struct netio_err *err
     const struct rlimit no_limit = {RLIM_INFINITY, RLIM_INFINITY};
     int result;
 
-    /* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK, all kernels the frames of AF_XDP. Without
-     * the right to raise it the limit may still be enough. */
+    /* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK; all kernels charge the frames of AF_XDP to
+     * it. Without the privilege to raise it, the limit may still be enough. */
     (void)setrlimit(RLIMIT_MEMLOCK, &no_limit);
     libbpf_set_print(quiet);
     result = load_with(s, ifname, BPF_F_XDP_HAS_FRAGS);
@@ -155,7 +157,7 @@ static int load(struct steer *s, const char *ifname, const struct netio_err *err
     return -1;
 }
 
-/* Tries one mode, with patience while another holder is on its way out. Returns 0 or an errno. */
+/* Tries one mode; waits while a predecessor is still attached. Returns 0 or an errno. */
 static int try_mode(struct steer *s, uint32_t flags, unsigned *waited_ms)
 {
     LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
@@ -205,7 +207,7 @@ static int link_up(struct steer *s, const char *ifname, const struct netio_err *
     return -1;
 }
 
-/* The program stays attached as it is; only in which mode has to be found out. */
+/* Takes over the link. The program stays attached; only its mode must be found out. */
 static void link_inherit(struct steer *s, int link)
 {
     LIBBPF_OPTS(bpf_xdp_query_opts, is);
@@ -332,7 +334,7 @@ static void want(struct steer *s, const uint8_t a[16])
     struct steered *e = find_steered(s, a);
 
     if (!e)
-        return; /* as the map, which has no room either */
+        return; /* the map has no room either */
     if (e->users++)
         return;
     memcpy(e->addr, a, 16);
@@ -347,7 +349,8 @@ static void unwant(struct steer *s, const uint8_t a[16])
         (void)bpf_map_delete_elem(s->addresses_fd, a);
 }
 
-/* Each socket has its own: what one has not yet, or no longer, another may be using. */
+/* Each socket has its own addresses, and another socket may use one that this one adds or removes,
+ * so they are counted. */
 void steer_set_ip6(struct steer *s, const uint8_t before[][16], unsigned before_n,
                    const uint8_t addrs[][16], unsigned count)
 {
@@ -383,7 +386,7 @@ int steer_take_place(const struct steer *s, const uint8_t addr[16], uint16_t por
     static const uint8_t here = 1;
     struct {
         uint8_t addr[16];
-        uint8_t port[2]; /* as in a segment */
+        uint8_t port[2]; /* in network byte order */
     } key;
 
     memcpy(key.addr, addr, sizeof(key.addr));
@@ -400,7 +403,8 @@ uint64_t steer_dropped(const struct steer *s)
     return s->state ? __atomic_load_n(&s->state->dropped, __ATOMIC_RELAXED) : 0;
 }
 
-/* A link outlives its place on the interface: who may, detaches it there (BPF_LINK_DETACH). */
+/* Returns whether the link is still on the interface. A privileged process can detach a link that
+ * stays open (BPF_LINK_DETACH). */
 static int is_attached(const struct steer *s)
 {
     struct bpf_link_info info;
@@ -410,7 +414,7 @@ static int is_attached(const struct steer *s)
     return bpf_obj_get_info_by_fd(s->link_fd, &info, &size) != 0 || info.xdp.ifindex == s->ifindex;
 }
 
-/* The same mode again: the memory for frames is made for it. */
+/* Attaches in the same mode again, as the frame memory was sized for it. */
 static int attach_again(struct steer *s, const struct netio_err *text)
 {
     LIBBPF_OPTS(bpf_link_create_opts, opts,

@@ -4,10 +4,10 @@
  *
  * tap:IFNAME[,host=A.B.C.D/LEN]
  *
- * The device is made when absent and vanishes with the last queue of it. Each frame has a header of
- * virtio before it (struct virtio_net_hdr of linux/virtio_net.h), which says what is left to whom:
- * the kernel completes checksums and cuts large segments of ours; what we let it leave to us is
- * told it by TUNSETOFFLOAD (linux/if_tun.h). UDP is not left to us in large pieces.
+ * The device is created when absent and disappears with its last queue. A virtio header (struct
+ * virtio_net_hdr of linux/virtio_net.h) precedes each frame and describes its offloads. The kernel
+ * completes the checksums of our frames and segments our large ones. TUNSETOFFLOAD (linux/if_tun.h)
+ * sets which offloads the kernel may use for frames to us; large UDP frames are not among them.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static struct tap *self(struct netio *n)
     return (struct tap *)n;
 }
 
-/* How large the next frame is is not known before it is read. */
+/* Allocates a buffer for any frame: the size of the next one is not known before it is read. */
 static int rx_buffer(struct tap *t, struct netio_frame *f)
 {
     uint32_t offset;
@@ -74,7 +74,7 @@ static unsigned tap_rx(struct netio *n, struct netio_frame *frames, unsigned max
             break;
         }
         f->len = (uint32_t)len - (uint32_t)sizeof(h);
-        if (f->len > f->cap) { /* large, and sent before NETIO_O_LRO was switched off */
+        if (f->len > f->cap) { /* large, sent before NETIO_O_LRO was disabled */
             big_put(&t->big, &t->pool, f->token);
             n->stats.rx_dropped++;
             continue;
@@ -128,7 +128,8 @@ static void describe_frame(struct virtio_net_hdr *h, const struct netio_frame *f
     }
 }
 
-/* A write is a frame to the kernel: there is nothing to gain by waiting for the flush. */
+/* Writes the frame at once: each write passes one frame to the kernel, so waiting for the flush
+ * gains nothing. */
 static void tap_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns)
 {
     struct tap *t = self(n);
@@ -139,7 +140,7 @@ static void tap_tx_submit(struct netio *n, const struct netio_frame *frame, uint
     (void)now_ns;
     describe_frame(&h, frame);
     for (i = 0; i < frame->ref_count; i++)
-        /* writev() does not write there */
+        /* writev() does not modify this memory */
         iov[2 + i] = (struct iovec){(void *)(uintptr_t)frame->refs[i].data, frame->refs[i].len};
     if (writev(n->fd, iov, (int)(2 + i)) == (ssize_t)(sizeof(h) + total)) {
         n->stats.tx_frames++;
@@ -161,7 +162,7 @@ static void tap_tx_flush(struct netio *n, uint64_t now_ns)
     (void)now_ns;
 }
 
-/* The descriptor is level-triggered: what waits there wakes the sleeper at once. */
+/* The descriptor is level-triggered: waiting frames make it readable at once. */
 static int tap_prepare_sleep(struct netio *n)
 {
     (void)n;
@@ -187,19 +188,20 @@ static void tap_close(struct netio *n)
 static void tap_set_features(struct netio *n)
 {
     struct tap *t = self(n);
-    unsigned leave = 0; /* to us */
+    unsigned leave = 0; /* offloads of frames to us */
 
     if (n->features & NETIO_O_PARTIAL)
         leave = TUN_F_CSUM;
     if (n->features & NETIO_O_LRO)
         leave |= TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
-    (void)ioctl(n->fd, TUNSETOFFLOAD, leave); /* taken once, when it was opened */
+    (void)ioctl(n->fd, TUNSETOFFLOAD, leave); /* was accepted once, at the open */
     t->tx_flags = (n->features & NETIO_O_TX_CSUM ? NETIO_F_CSUM_PARTIAL : 0) |
                   (n->features & NETIO_O_SG ? NETIO_F_SG : 0) |
                   (n->features & NETIO_O_TSO ? NETIO_F_TSO : 0);
 }
 
-/* What the kernel takes of us any kernel does; what it leaves to us it may refuse to. */
+/* Sets the offered features. Every kernel accepts offloads in our frames; it may reject those of
+ * frames to us. */
 static void offer(struct tap *t)
 {
     unsigned most = TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 | TUN_F_TSO_ECN;
@@ -208,7 +210,7 @@ static void offer(struct tap *t)
     t->n.info.tso_max = BIG_PAYLOAD;
     if (ioctl(t->n.fd, TUNSETOFFLOAD, most) == 0)
         t->n.info.offered |= NETIO_O_RX_CSUM | NETIO_O_PARTIAL | NETIO_O_LRO;
-    tap_set_features(&t->n); /* nothing yet */
+    tap_set_features(&t->n); /* all off at first */
 }
 
 static const struct netio_ops ops = {
@@ -244,7 +246,8 @@ static void set_attach_error(const char *ifname, const struct netio_err *err)
     }
 }
 
-/* With several queues where the device allows; a persistent one made without them has one. */
+/* Attaches a queue, with several queues if the device allows: a persistent device created without
+ * them has one. */
 static int attach(struct tap *t, const char *ifname, int heir, const struct netio_err *err)
 {
     struct ifreq ifr;
@@ -310,9 +313,9 @@ static int set_host(const char *ifname, const char *host, const struct netio_err
 }
 
 /*
- * The TOE's MAC is made from the kernel's, which is random in a device made here: unlike the
- * kernel's, locally administered, and the same for all queues of the device, which are one TOE to
- * its peers.
+ * Derives the TOE's MAC address from the kernel's, which is random in a device created here. It
+ * differs from the kernel's, is locally administered, and is the same for all queues of the device,
+ * which are one TOE to its peers.
  */
 static void make_mac(uint8_t mac[6])
 {

@@ -13,7 +13,7 @@ struct tee {
     struct netio n;
     struct netio *inner;
     struct capture *capture;
-    int failed; /* the file is full; frames go on */
+    int failed; /* the file is full; frames are still forwarded */
 };
 
 static struct tee *self(struct netio *n)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire.c - packets by shared memory to another TOE, no kernel in between.
+ * wire.c - packets by shared memory to another TOE, without the kernel.
  *
  * wire:PATH[,side=a|b][,mtu=N]
  *
- * Frames are built in the ring and copied out of it, for the other side could change them there: so
- * what the caller holds is memory of ours, and the other side waits for none of it. While there is
- * no other side, what is sent is dropped and counted, as on a cable that is not plugged in.
+ * Frames are built in the ring. They are copied out of it, because the other side could change them
+ * there. So the caller holds only our memory, and the other side never waits for it. Without
+ * another side, sent frames are dropped and counted, as on an unplugged cable.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,24 +19,24 @@
 #define FRAME_COUNT 2048u
 #define HOLD_MAX    (FRAME_COUNT / 2)
 #define HOLD_BIG    (BIG_COUNT / 2)
-#define SERVICE_NS  10000000u /* how often a busy poller looks after the link */
+#define SERVICE_NS  10000000u /* how often a busy poller services the link */
 #define LINKING_NS  50000000u /* how often a sleeper tries to link */
-#define AHEAD       4u        /* frames */
+#define AHEAD       4u        /* frames to prefetch ahead */
 #define LINE        64u
 #define SLOT_LINES  3u
-#define RETRY_NS    100000u /* until there may be room again in a full ring */
+#define RETRY_NS    100000u /* delay until a full ring may have room again */
 
 struct wire {
     struct netio n;
     struct wire_link link;
     struct pool big;         /* received frames of many segments */
-    struct pool pool;        /* received frames; and one to write to while there is no link */
-    uint32_t spare;          /* that one */
+    struct pool pool;        /* received frames, and one to write to while there is no link */
+    uint32_t spare;          /* the frame to write to while there is no link */
     uint32_t held, held_big; /* frames of netio_rx_hold(), of each pool */
     uint32_t slot_size;
-    uint32_t tx_head, tx_published, rx_tail; /* ours; the memory only has copies */
+    uint32_t tx_head, tx_published, rx_tail; /* ours; the shared memory only has copies */
     uint32_t tx_tail;                        /* the other side's, as last read */
-    int asleep;                              /* has said so to the other side */
+    int asleep;                              /* has announced it to the other side */
     int building; /* a send buffer of the ring is in the caller's hands */
     int blocked;  /* the last netio_tx_alloc() found the ring full */
     uint64_t last_ns, service_ns;
@@ -79,7 +79,7 @@ static void describe(struct wire *w)
              states[w->link.state]);
 }
 
-/* Both sides start at zero in memory that is new with each link. */
+/* Resets the indices: both sides start at zero, as each link has new memory. */
 static void restart(struct wire *w)
 {
     w->tx_head = w->tx_published = w->rx_tail = w->tx_tail = 0;
@@ -87,7 +87,7 @@ static void restart(struct wire *w)
     w->blocked = 0;
 }
 
-/* Tells the other side what we take; in memory that is new with each link. */
+/* Publishes the features that we accept, again for each link, as its memory is new. */
 static void publish(struct wire *w)
 {
     uint32_t takes = 0;
@@ -108,7 +108,7 @@ static void drop_link(struct wire *w)
     describe(w);
 }
 
-/* Frames that wait, at most what a ring can hold; a claim of more ends the link. */
+/* Returns the number of slots that wait, at most WIRE_SLOTS; a larger claim ends the link. */
 static uint32_t frames_waiting(struct wire *w)
 {
     uint32_t head = atomic_load_explicit(&rx_ring(w)->head, memory_order_acquire);
@@ -131,15 +131,15 @@ static void service(struct wire *w)
         restart(w);
         publish(w);
     }
-    /* What the other side sent before it ended still counts: a reset, say. */
+    /* Frames that the other side sent before it ended are still delivered: a reset, for example. */
     if (w->link.peer_gone && frames_waiting(w) == 0)
         drop_link(w);
     if (w->link.state != w->described)
         describe(w);
 }
 
-/* Slots follow each other but for the ring's end: where byte `at` of slot `index` stands, and how
- * many of len bytes lie before that end. */
+/* Slots are contiguous except at the ring's end. Returns the address of byte `at` of slot `index`,
+ * and how many of len bytes are before that end. */
 static uint8_t *slot_span(const struct wire *w, int ring, uint32_t index, uint32_t at, uint32_t len,
                           uint32_t *first)
 {
@@ -161,7 +161,7 @@ static void copy_out(const struct wire *w, uint8_t *to, uint32_t len)
         memcpy(to + first, slot_data(w, ring, 0), len - first);
 }
 
-/* To byte `at` of the frame that is built. */
+/* Copies a reference to byte `at` of the frame being built. */
 static void copy_in(const struct wire *w, uint32_t at, const struct netio_ref *r)
 {
     int ring = w->link.side == WIRE_A ? 0 : 1;
@@ -173,8 +173,8 @@ static void copy_in(const struct wire *w, uint32_t at, const struct netio_ref *r
         memcpy(slot_data(w, ring, 0), r->data + first, r->len - first);
 }
 
-/* gcc has plain prefetches for x86-64 alone, which leave the line to be asked for again. Where the
- * instruction is not known it does nothing. */
+/* Prefetches a line for writing. For plain x86-64 gcc has only prefetches for reading, after which
+ * the write requests the line again. On a CPU without this instruction it is a no-op. */
 static inline void expect_to_write(const uint8_t *line)
 {
 #if defined(__x86_64__)
@@ -185,8 +185,9 @@ static inline void expect_to_write(const uint8_t *line)
 }
 
 /*
- * The other side's core has the lines of a slot: asked for some frames ahead, they come while we
- * work on those before. The first lines hold a small frame, or the headers of a large one.
+ * Prefetches a slot, whose lines are in the cache of the other side's core. Requested some frames
+ * ahead, they arrive while we process the frames before. The first lines hold a small frame, or the
+ * headers of a large one.
  */
 static void expect_slot(const struct wire *w, int ring, uint32_t index, int write)
 {
@@ -201,7 +202,7 @@ static void expect_slot(const struct wire *w, int ring, uint32_t index, int writ
     }
 }
 
-/* A buffer for a frame of len bytes: 0, or -1 when there is none now. */
+/* Allocates a buffer for a frame of len bytes. Returns 0, or -1 when there is none now. */
 static int rx_buffer(struct wire *w, uint32_t len, struct netio_frame *frame)
 {
     uint32_t offset;
@@ -219,7 +220,8 @@ static int rx_buffer(struct wire *w, uint32_t len, struct netio_frame *frame)
     return 0;
 }
 
-/* Is that a frame we take? Larger ones of before LRO was switched off are not. */
+/* Returns whether we accept a frame of this length. Large ones sent before LRO was disabled are
+ * rejected. */
 static int is_frame(const struct wire *w, uint32_t len, uint32_t waiting)
 {
     if (len < ETH_HEADER)
@@ -230,8 +232,8 @@ static int is_frame(const struct wire *w, uint32_t len, uint32_t waiting)
            wire_slots_of(len, w->slot_size) <= waiting;
 }
 
-/* Copies one frame out of the slots that wait. Returns how many it filled; *got is 0 when it was
- * none and has been counted. 0: there is no buffer. */
+/* Copies one frame out of the waiting slots. Returns how many slots it filled, or 0 when there is
+ * no buffer. *got is 0 when the frame was rejected and counted. */
 static uint32_t take_frame(struct wire *w, uint32_t waiting, struct netio_frame *frame, int *got)
 {
     struct wire_slot *slot = &rx_ring(w)->slots[w->rx_tail % WIRE_SLOTS];
@@ -304,7 +306,8 @@ static void wire_rx_release(struct netio *n, const struct netio_frame *frames, u
         big_put(&self(n)->big, &self(n)->pool, frames[i].token);
 }
 
-/* What is left is enough for the next batch, and what finds no memory waits in the ring. */
+/* Limits held frames so that the rest suffices for the next batch. Frames without a buffer wait in
+ * the ring. */
 static int wire_rx_hold(struct netio *n, const struct netio_frame *frame)
 {
     struct wire *w = self(n);
@@ -325,7 +328,7 @@ static void wire_rx_unhold(struct netio *n, uintptr_t token)
     big_put(&w->big, &w->pool, token);
 }
 
-/* What this frame may be: what the other side says it takes, and room is for. */
+/* Returns the flags possible for this frame: the other side accepts them, and there is room. */
 static uint32_t tx_flags(const struct wire *w, uint32_t room)
 {
     uint32_t takes = atomic_load_explicit(&tx_ring(w)->takes, memory_order_relaxed);
@@ -340,7 +343,8 @@ static uint32_t tx_flags(const struct wire *w, uint32_t room)
     return flags | NETIO_F_SG | NETIO_F_TSO;
 }
 
-/* The other side's tail is read when it matters: its line is that side's for each frame it takes.
+/* Reads the other side's tail only when the ring is half full: that side writes its cache line for
+ * each frame it takes.
  */
 static uint32_t slots_in_use(struct wire *w)
 {
@@ -363,7 +367,8 @@ static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
     if (!w->link.shm || w->link.peer_gone)
         return 0;
     used = slots_in_use(w);
-    w->blocked = used >= WIRE_SLOTS; /* more than that is a lie, and costs the liar its frames */
+    w->blocked = used >= WIRE_SLOTS; /* a larger value means a false tail, which blocks only frames
+                                      * to that side */
     if (w->blocked)
         return -1;
     frame->data = slot_data(w, w->link.side == WIRE_A ? 0 : 1, w->tx_head);
@@ -374,7 +379,7 @@ static int wire_tx_alloc(struct netio *n, struct netio_frame *frame)
     return 0;
 }
 
-/* What follows the frame's own bytes, into its slot and those behind it. */
+/* Copies the referenced bytes after the frame's own bytes, into its slot and the next ones. */
 static uint32_t put_refs(struct wire *w, const struct netio_frame *frame)
 {
     uint32_t at = frame->len, i;
@@ -427,8 +432,8 @@ static void wire_tx_flush(struct netio *n, uint64_t now_ns)
     ring = tx_ring(w);
     w->tx_published = w->tx_head;
     atomic_store_explicit(&ring->head, w->tx_head, memory_order_release);
-    /* Pairs with the fence of wire_prepare_sleep(): either we see that the other side sleeps, or
-     * it sees the new head. */
+    /* Pairs with the fence of wire_prepare_sleep(): either we see the other side's sleeping flag,
+     * or it sees the new head. */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&ring->sleeping, memory_order_relaxed)) {
         atomic_store_explicit(&ring->sleeping, 0, memory_order_relaxed);
@@ -443,7 +448,7 @@ static int wire_prepare_sleep(struct netio *n)
 
     service(w);
     if (!w->link.shm)
-        return linked; /* the caller has computed for how long before it was lost */
+        return linked; /* the caller computed its timeout before the link was lost */
     atomic_store_explicit(&rx_ring(w)->sleeping, 1, memory_order_relaxed);
     w->asleep = 1;
     atomic_thread_fence(memory_order_seq_cst);
@@ -489,8 +494,8 @@ static const struct netio_ops ops = {
     .set_features = wire_set_features,
 };
 
-/* Locally administered, made from the path and the side: the same after a restart, so that the
- * other side's neighbour cache stays right (FNV-1a). */
+/* Derives a locally administered address from the path and the side (FNV-1a). It is the same after
+ * a restart, so the other side's neighbour cache stays valid. */
 static void make_mac(const struct wire_link *l, uint8_t mac[6])
 {
     uint32_t hash = 2166136261u;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wire_link.c - how two ends of a wire find each other, by a Unix socket at a path.
+ * wire_link.c - how two ends of a wire connect, by a Unix socket at a path.
  *
- * Bytes on the connection and not an eventfd wake the sleeper: an eventfd would be one open file
- * of both, and the other side could make it blocking under our hands.
+ * Bytes on the connection wake the sleeper, not an eventfd: both sides would share the eventfd's
+ * open file, and the other side could make it blocking at any time.
  */
 #define _GNU_SOURCE /* accept4, memfd_create */
 #include <errno.h>
@@ -23,10 +23,11 @@
 
 #define ANSWER_MS 200
 #define DRAIN_MAX 64
-/* A refused side b stays away for so many calls: each try costs side a new memory. */
+/* Calls for which a refused side b waits before it retries: each attempt costs side a new memory.
+ */
 #define REFUSED_CALLS 20
 
-/* What side a says first; the memory comes with it when status is WIRE_LINKED. */
+/* The first message of side a, with the memory attached when status is WIRE_LINKED. */
 struct hello {
     uint32_t magic;
     uint32_t status; /* enum wire_state */
@@ -100,8 +101,8 @@ static int send_hello(int fd, uint32_t status, uint32_t mtu, int memfd)
     return sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof(hello) ? 0 : -1;
 }
 
-/* New memory for each link: nothing of an earlier peer can be seen or disturb. Sealed, so that the
- * other side cannot shrink it under our feet (SIGBUS). */
+/* Offers the link with new memory, so an earlier peer's data is neither visible nor changed by it.
+ * The memory is sealed, so the other side cannot shrink it in use (SIGBUS). */
 static int offer_link(struct wire_link *l, int fd)
 {
     int memfd = memfd_create("toehold-wire", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -143,8 +144,9 @@ static int accept_peer(struct wire_link *l)
     return 1;
 }
 
-/* The holder of PATH.lock is side a. The file is removed at the end, so a lock may be on a file
- * that is no longer at its path: then again with the one that is. Returns 1 when another holds it.
+/* Locks PATH.lock, whose holder is side a. The file is removed at the end, so the lock may be on a
+ * file that is no longer at its path: then retries with the file that is. Returns 1 when another
+ * process holds the lock.
  */
 static int take_lock(struct wire_link *l)
 {
@@ -179,7 +181,7 @@ static int listen_at(struct wire_link *l, const struct netio_err *err)
             netio_err_set(err, "wire: %s exists and is not a socket: name another path", l->path);
             return -1;
         }
-        unlink(l->path); /* of a side a that was killed: we hold its lock */
+        unlink(l->path); /* left by a killed side a, as we hold the lock */
     }
     l->listen_fd = make_address(l->path, &address);
     if (l->listen_fd < 0 ||
@@ -193,8 +195,9 @@ static int listen_at(struct wire_link *l, const struct netio_err *err)
 
 /* ---- side b ---- */
 
-/* Returns the descriptor that came with the message, -1 when not just one did. Any more are closed:
- * where there is room for one the kernel finds room for two, as control messages are padded. */
+/* Returns the descriptor that came with the message, or -1 unless there is exactly one. Closes all
+ * further ones: control messages are padded, so the kernel fits two descriptors into the room for
+ * one. */
 static int received_fd(struct msghdr *msg)
 {
     struct cmsghdr *c = CMSG_FIRSTHDR(msg);
@@ -212,7 +215,8 @@ static int received_fd(struct msghdr *msg)
     return count == 1 ? fd : -1;
 }
 
-/* Sealed against shrinking and as large as it must be: reading it cannot fault. */
+/* Returns whether the memory is sealed against shrinking and has the required size, so that reading
+ * it cannot fault. */
 static int is_sound(int memfd, uint32_t mtu)
 {
     int seals = fcntl(memfd, F_GET_SEALS);
@@ -238,7 +242,7 @@ static enum wire_state take_hello(struct wire_link *l, const struct hello *hello
     return l->shm ? WIRE_LINKED : WIRE_UNLINKED;
 }
 
-/* Reads side a's answer if it is there. Returns 1 when the link is up. */
+/* Reads side a's answer if it has arrived. Returns 1 when the link is up. */
 static int receive_hello(struct wire_link *l)
 {
     struct hello hello;
@@ -371,7 +375,7 @@ void wire_link_close(struct wire_link *l)
     close_fd(&l->epoll_fd);
 }
 
-/* Takes in wake-ups. Returns 1 when the other side is gone. */
+/* Consumes wake-ups. Returns 1 when the other side is gone. */
 static int drain_control(struct wire_link *l)
 {
     char byte[8];
@@ -405,6 +409,6 @@ int wire_link_service(struct wire_link *l)
 
 void wire_link_wake_peer(const struct wire_link *l)
 {
-    /* EAGAIN: enough wake-ups are waiting there. A dead peer is noticed by wire_link_service(). */
+    /* EAGAIN: enough wake-ups are queued. wire_link_service() detects a dead peer. */
     (void)send(l->control_fd, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }

@@ -2,9 +2,9 @@
 /*
  * wire_shm.h - the memory two ends of a wire share: one ring of frames in each direction.
  *
- * The other side may write anything here at any time. So each side keeps its own indices to itself
- * and only publishes them here, takes from here nothing but the other's index, which it checks, and
- * copies a frame out before it looks at it.
+ * The other side may write anything here at any time. So each side keeps its own indices in private
+ * memory and only publishes them here. It reads only the other's index, checks it, and copies a
+ * frame out before it parses it.
  */
 #ifndef TOE_NETIO_WIRE_SHM_H
 #define TOE_NETIO_WIRE_SHM_H
@@ -21,13 +21,13 @@
 #define WIRE_MTU_MIN 68u   /* RFC 791 */
 #define WIRE_MTU_MAX 9000u
 
-/* A frame larger than a slot goes on in those that follow. */
+/* A frame larger than a slot continues in the next ones. */
 struct wire_slot {
     _Atomic uint32_t len;   /* of the whole frame */
     _Atomic uint32_t flags; /* NETIO_F_L4_CSUM_OK; the upper half: gso_size */
 };
 
-/* What a consumer takes, beyond frames of the MTU with checksums. */
+/* What a consumer accepts, besides frames of the MTU with checksums. */
 #define WIRE_TAKES_PARTIAL 1u /* TCP segments without checksum */
 #define WIRE_TAKES_LARGE   2u /* up to BIG_FRAME */
 
@@ -45,7 +45,7 @@ struct wire_shm {
     /* Then the frames: slots of ring 0, slots of ring 1. */
 };
 
-/* How many slots a frame of len bytes fills. */
+/* Returns how many slots a frame of len bytes fills. */
 static inline uint32_t wire_slots_of(uint32_t len, uint32_t slot_size)
 {
     return (len + slot_size - 1) / slot_size;

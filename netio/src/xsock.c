@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xsock.c - opening an AF_XDP socket (Linux: Documentation/networking/af_xdp.rst and
- * xsk-tx-metadata.rst). What a kernel or driver does not have is asked for once and left out.
+ * xsock.c - opens an AF_XDP socket (Linux: Documentation/networking/af_xdp.rst and
+ * xsk-tx-metadata.rst). Features are requested once, and omitted if the kernel or driver rejects
+ * them.
  */
 #include <errno.h>
 #include <net/if.h>
@@ -18,7 +19,7 @@ static int set_option(int fd, int name, const void *value, size_t size)
     return setsockopt(fd, SOL_XDP, name, value, (socklen_t)size) ? -errno : 0;
 }
 
-/* With room for metadata, or without: a kernel that does not know the flag says so. */
+/* Registers the memory area with room for metadata, or without if the kernel rejects the flag. */
 static int register_umem(struct xsock *s, const struct pool *pool)
 {
     struct umem_reg reg = {
@@ -50,7 +51,7 @@ static uint8_t *map_ring(struct xsock *s, unsigned i, const struct xdp_ring_offs
     return at;
 }
 
-/* The fields of libxdp's rings, as its own set-up fills them. */
+/* Sets the fields of libxdp's rings, as its own set-up does. */
 #define SET_RING(r, at, off)                                                                       \
     do {                                                                                           \
         (r)->mask = XSOCK_RING - 1;                                                                \
@@ -71,7 +72,7 @@ static int produce(struct xsock *s, unsigned i, struct xsk_ring_prod *r,
     if (!at)
         return -errno;
     SET_RING(r, at, off);
-    r->cached_cons += XSOCK_RING; /* of a producer: up to where there is room */
+    r->cached_cons += XSOCK_RING; /* for a producer: the position up to which there is room */
     return 0;
 }
 
@@ -140,7 +141,7 @@ static int make(struct xsock *s, const struct pool *pool, const struct netio_err
     return -1;
 }
 
-/* With patience while another holder of the queue is on its way out. */
+/* Binds to the queue; waits while a predecessor still holds it. */
 static int bind_queue(struct xsock *s, unsigned ifindex, uint32_t queue, unsigned flags,
                       unsigned *waited_ms)
 {
@@ -176,7 +177,7 @@ static void set_bind_error(const char *ifname, uint32_t queue, enum xsock_copy c
 int xsock_open(struct xsock *s, const struct pool *pool, const char *ifname, uint32_t queue,
                enum xsock_copy copy, const struct netio_err *err)
 {
-    /* The best first. One left to choose would leave zero-copy for the sake of XDP_USE_SG. */
+    /* The best first. The kernel's own choice would give up zero-copy to get XDP_USE_SG. */
     static const unsigned ways[] = {XDP_ZEROCOPY | XDP_USE_SG, XDP_ZEROCOPY, XDP_COPY | XDP_USE_SG,
                                     XDP_COPY};
     unsigned i = copy == XSOCK_COPY ? 2 : 0, end = copy == XSOCK_ZERO_COPY ? 2 : 4;
@@ -185,7 +186,7 @@ int xsock_open(struct xsock *s, const struct pool *pool, const char *ifname, uin
 
     s->fd = -1;
     for (; i < end; i++) {
-        /* each on a socket of its own: the memory area remembers what was asked for */
+        /* each attempt needs a new socket: the memory area keeps the flags of an earlier one */
         if (make(s, pool, err))
             return -1;
         result = bind_queue(s, ifindex, queue, ways[i], &waited_ms);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * xsock.h - an AF_XDP socket with its memory area (UMEM) and four rings, opened with the most that
- * the kernel has. libxdp's rings are used; its set-up cannot ask for what is newer than itself.
+ * xsock.h - an AF_XDP socket with its memory area (UMEM) and four rings, opened with all features
+ * that the kernel supports. It uses libxdp's rings, but not its set-up, which cannot request
+ * features newer than libxdp.
  */
 #ifndef TOE_NETIO_XSOCK_H
 #define TOE_NETIO_XSOCK_H
@@ -14,7 +15,7 @@
 
 #define XSOCK_RING 2048u /* entries of each ring */
 
-/* Before the data of a frame to send: the metadata stand in its last bytes. */
+/* Bytes before the data of a frame to send; the metadata are at their end. */
 #define XSOCK_TX_METADATA 32u
 
 struct xsock {
@@ -33,7 +34,7 @@ struct xsock {
 enum xsock_copy { XSOCK_COPY_AUTO, XSOCK_COPY, XSOCK_ZERO_COPY };
 
 /* Opens a socket on a queue with the frames of pool as its memory. Returns 0, or -1 and a sentence
- * in err; xsock_close() must follow either way. */
+ * in err; xsock_close() must follow in both cases. */
 int xsock_open(struct xsock *s, const struct pool *pool, const char *ifname, uint32_t queue,
                enum xsock_copy copy, const struct netio_err *err);
 void xsock_close(struct xsock *s);

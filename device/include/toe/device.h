@@ -32,10 +32,11 @@
 #define TOEDEV_BUFFER_MAX     (16u << 20)
 #define TOEDEV_ADDRESSES_MAX  4096u
 
-/* What a host asks of a queue pair. Every count is a power of two. */
+/* What a host requests for a queue pair. Every count is a power of two. */
 struct toedev_qp_config {
     uint32_t sw_entries; /* 64..65536 */
-    uint32_t hw_entries; /* 64..1048576; full loses nothing, 4 * slots is ample: see ring.h */
+    uint32_t hw_entries; /* 64..1048576; a full ring loses nothing, 4 * slots is ample: see ring.h
+                          */
     uint32_t slots;      /* 1..1048576 */
     uint32_t tx_size;    /* 1 KiB..16 MiB, each slot's send buffer */
     uint32_t rx_size;    /* 1 KiB..16 MiB, each slot's receive buffer */
@@ -64,10 +65,10 @@ struct toedev_doorbells {
 };
 _Static_assert(sizeof(struct toedev_doorbells) == TOEDEV_PAGE, "doorbell page");
 
-/* The TOE's own addresses of IPv6 that may be used, and what it reaches by them. */
+/* The TOE's own usable IPv6 addresses, and which destinations it can reach with them. */
 #define TOEDEV_IP6_ADDRS  8u
 #define TOEDEV_IP6_ON     1u /* the TOE has IPv6 */
-#define TOEDEV_IP6_ROUTER 2u /* it has a router for what is not on its link */
+#define TOEDEV_IP6_ROUTER 2u /* it has a router for destinations that are not on its link */
 struct toedev_ip6 {
     uint32_t seq;
     uint32_t flags; /* TOEDEV_IP6_* */
@@ -84,9 +85,10 @@ struct toedev_status {
     _Alignas(64) uint32_t sw_tail;  /* SW commands handled */
     _Alignas(64) uint32_t hw_head;  /* HW commands written */
     _Alignas(64) uint32_t sleeping; /* not 0: the TOE sleeps; ring the doorbell eventfd */
-    uint32_t orders; /* not 0: the TOE does a registered host's fence (ring.h); never changes */
+    uint32_t orders; /* not 0: the TOE issues the fence for registered hosts (ring.h); never changes
+                      */
     _Alignas(64) uint32_t halted; /* a TOE_R_* when this queue pair is halted, else 0 */
-    /* What the TOE has of IPv6 now; seq is odd while it is being written. */
+    /* The TOE's current IPv6 state; seq is odd while it is being written. */
     _Alignas(64) struct toedev_ip6 ip6;
     uint8_t reserved[TOEDEV_PAGE - 4 * 64 - 256];
 };
@@ -109,22 +111,22 @@ struct toedev_flow_record {
     uint32_t generation; /* counts the uses of this slot */
     uint32_t soft_error; /* a TOE_R_*: last ICMP error that did not end the flow, else 0 */
     uint64_t delivery_rate, pacing_rate; /* bytes per second; 0: not known, not paced */
-    uint8_t cc;                          /* congestion control, as OPTION CC has it */
-    uint8_t app_limited;                 /* delivery_rate: the application was the limit */
-    uint16_t pmtu;                       /* the largest datagram sent, as far as is known */
-    /* Loss recovery. Of what is outstanding, bytes: SACKed; taken for lost, sent again or not; sent
-     * again and not taken for lost once more. */
+    uint8_t cc;                          /* congestion control: the value of OPTION CC */
+    uint8_t app_limited;                 /* the application limited delivery_rate */
+    uint16_t pmtu;                       /* path MTU, as far as is known */
+    /* Loss recovery, in outstanding bytes. sacked: SACKed. lost: marked as lost, retransmitted or
+     * not. retrans_out: retransmitted and not marked as lost again. */
     uint32_t sacked;
-    uint64_t bytes_retrans; /* payload sent again, ever */
+    uint64_t bytes_retrans; /* payload bytes retransmitted in all */
     uint32_t lost, retrans_out;
-    uint32_t lost_total; /* segments ever taken for lost; */
+    uint32_t lost_total; /* segments marked as lost in all; */
     uint32_t dsacks;     /* ... reported as duplicates (RFC 2883); */
     uint32_t reord_seen; /* ... overtaken by later ones */
-    uint32_t undone;     /* reductions of the window taken back, as nothing was lost */
-    uint16_t reordering; /* segments by which one was overtaken at most, 3 to 300 */
+    uint32_t undone;     /* window reductions that were undone, as nothing was lost */
+    uint16_t reordering; /* largest reordering distance in segments, 3 to 300 */
     uint8_t ca_state;    /* 0 open, 1 disorder, 2 window reduced, 3 recovery, 4 after a timeout */
     uint8_t timeouts;    /* without progress since; */
-    uint8_t backoff;     /* how often they have doubled the RTO */
+    uint8_t backoff;     /* how many times they have doubled the RTO */
     uint8_t reserved[11];
 };
 _Static_assert(sizeof(struct toedev_flow_record) == TOEDEV_RECORD, "flow record");
@@ -138,9 +140,9 @@ struct toedev_layout {
 /* Computes the layout. Returns 0, or -1 when the configuration is outside its ranges. */
 int toedev_layout(const struct toedev_qp_config *cfg, struct toedev_layout *out);
 
-/* The same for an area within a process, which no device ever sees: a slot's buffers begin a cache
- * line further on each time. Where flows have moved as many bytes each, their next ones would else
- * all be of the same few sets of a cache, as the sizes of buffers are powers of two. */
+/* The same for an area within a process, which no device sees: each slot's buffers begin one more
+ * cache line further on. Buffer sizes are powers of two. Without the shift, flows that have moved
+ * equally many bytes would all use the same few sets of a cache next. */
 int toedev_layout_inside(const struct toedev_qp_config *cfg, struct toedev_layout *out);
 
 /* Offset of a slot's send and receive buffer. */

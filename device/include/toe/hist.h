@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hist.h - a histogram of times with three significant digits, in the layout of HdrHistogram
- * (hdrhistogram.org), so that its tools read the logs of
- * `toehold bench` (bench/load/hlog.c). Debian 12 has no C library of it.
+ * (hdrhistogram.org), so its tools can read the logs of `toehold bench` (bench/load/hlog.c). Debian
+ * 12 has no C library of it.
  *
  * Values are nanoseconds from 0 to an hour; larger ones are counted as an hour. The counters of a
  * value v are in buckets of 2048 equal steps, each bucket twice as wide as the one before.
@@ -30,7 +30,7 @@ struct hist {
     uint64_t counts[HIST_COUNTS];
 };
 
-/* Which counter a value has, and the largest value that has the same one. */
+/* The index of a value's counter, and the largest value with the same counter. */
 static inline uint32_t hist_index(uint64_t v)
 {
     uint32_t bucket;
@@ -67,10 +67,11 @@ static inline void hist_record(struct hist *h, uint64_t v)
 struct hist *hist_new(void);     /* NULL: no memory; free() it */
 void hist_reset(struct hist *h); /* empty again */
 void hist_add(struct hist *to, const struct hist *from);
-/* The value that percent of the recorded ones do not exceed, as HdrHistogram tells it: the largest
- * of its counter, no more than the largest recorded. 0 when nothing is recorded. */
+/* Returns the value that `percent` of the recorded ones do not exceed, by HdrHistogram's
+ * definition: the largest value of its counter, but not more than the largest recorded. 0 when
+ * nothing is recorded. */
 uint64_t hist_percentile(const struct hist *h, double percent);
-/* Values recorded that are at least v, by counters: exact to three digits. */
+/* Returns how many recorded values are at least v, by counters: exact to three digits. */
 uint64_t hist_at_least(const struct hist *h, uint64_t v);
 
 #endif

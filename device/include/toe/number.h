@@ -3,9 +3,9 @@
  * number.h - parses the numbers that users write in options, environment variables and interface
  * specifications. Every program of Toehold accepts the same numbers and rejects the same mistakes.
  *
- * No function accepts a sign, a blank before or behind the number, or an empty text. On success
- * *value holds the number. On failure *value is unchanged, and `want` describes what is accepted
- * as a noun phrase for an error message ("a whole number from 1 to 64"). want may be NULL with
+ * No function accepts a sign, a blank before or after the number, or an empty text. On success
+ * *value holds the number. On failure *value is unchanged, and `want` describes what is accepted as
+ * a noun phrase for an error message ("a whole number from 1 to 64"). want may be NULL with
  * want_size 0. All functions are thread-safe; they change errno.
  */
 #ifndef TOE_NUMBER_H

@@ -3,20 +3,20 @@
  * ring.h - the command rings of the device contract: one producer, one consumer, shared memory.
  *
  * Heads and tails are free-running 32-bit counts; the entry of position p is p mod entries. Each
- * entry carries a phase bit: 1 on the first lap, 0 on the second, and so on, so that a consumer
- * that polls sees a new entry without reading the head (a fresh area is all zero, which is the
- * phase of no entry yet written). The word with the phase is stored last, with release.
+ * entry carries a phase bit: 1 on the first lap, 0 on the second, and so on, so a polling consumer
+ * sees a new entry without reading the head. (A fresh area is all zero, which is the phase of an
+ * entry not yet written.) The word with the phase is stored last, with release.
  *
- * Rule for hosts: while waiting for room in the SW ring go on handling the HW ring, because a TOE
- * stops taking commands while it has no room to answer. A full HW ring loses nothing: the TOE keeps
+ * Rule for hosts: while waiting for room in the SW ring, keep handling the HW ring, because a TOE
+ * takes no commands while it has no room to answer. A full HW ring loses nothing: the TOE keeps
  * per-flow sums and writes them when there is room.
  *
  * Doorbell, host side: put, publish, full fence, and when status.sleeping is not 0 write the
- * doorbell eventfd. TOE side: set sleeping, full fence, look at the rings again, sleep.
- * A fence for each doorbell waits until the TOE's core has given up the lines just written. Where
- * status.orders is set, the TOE makes all processes that have registered for it fence, whenever it
- * is about to sleep (membarrier(2), MEMBARRIER_CMD_GLOBAL_EXPEDITED): such a host keeps the order
- * of its own instructions, and needs none.
+ * doorbell eventfd. TOE side: set sleeping, full fence, look at the rings again, sleep. A fence for
+ * each doorbell is slow: it waits until the TOE's core has released the cache lines just written.
+ * Where status.orders is set, the TOE issues the fence for all registered processes whenever it is
+ * about to sleep (membarrier(2), MEMBARRIER_CMD_GLOBAL_EXPEDITED). Such a host needs only a
+ * compiler barrier, no fence.
  *
  * Threading: each structure belongs to one thread at a time. Neither side trusts the other's
  * counts: every count read is checked against the ring's size.
@@ -80,8 +80,8 @@ static inline void toe_ring_rx_init(struct toe_ring_rx *r, const void *entries, 
 }
 
 /*
- * Entries that may be put now; TOE_RING_BAD when the consumer's tail is impossible (it went back,
- * or past our head). Reads the shared tail.
+ * Returns the number of entries that may be put now; TOE_RING_BAD when the consumer's tail is
+ * impossible (it moved back, or past our head). Reads the shared tail.
  */
 static inline uint32_t toe_ring_room(struct toe_ring_tx *r)
 {
@@ -93,13 +93,14 @@ static inline uint32_t toe_ring_room(struct toe_ring_tx *r)
     return r->count - (r->head - tail);
 }
 
-/* 1 when there was room according to the tail last read. Does not read shared memory. */
+/* Returns 1 when there is room according to the tail last read. Does not read shared memory. */
 static inline int toe_ring_has_room(const struct toe_ring_tx *r)
 {
     return r->head - r->tail < r->count;
 }
 
-/* Writes one command. The caller has made sure of room. Visible to a poller at once. */
+/* Writes one command, which a polling consumer sees at once. The caller has checked that there is
+ * room. */
 static inline void toe_ring_put(struct toe_ring_tx *r, const struct toe_cmd *c)
 {
     struct toe_cmd *e = &r->entries[r->head & (r->count - 1)];
@@ -128,7 +129,7 @@ static inline int toe_ring_get(struct toe_ring_rx *r, struct toe_cmd *out)
     return 1;
 }
 
-/* 1 when toe_ring_get() would give one. */
+/* Returns 1 when toe_ring_get() would return a command. */
 static inline int toe_ring_ready(const struct toe_ring_rx *r)
 {
     const struct toe_cmd *e = &r->entries[r->tail & (r->count - 1)];
@@ -138,8 +139,8 @@ static inline int toe_ring_ready(const struct toe_ring_rx *r)
 }
 
 /*
- * Entries waiting according to the producer's published head; TOE_RING_BAD when the head is further
- * than the ring's size ahead of our tail.
+ * Returns the number of entries waiting according to the producer's published head; TOE_RING_BAD
+ * when the head is more than the ring's size ahead of our tail.
  */
 static inline uint32_t toe_ring_waiting(const struct toe_ring_rx *r, const uint32_t *head_at)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * settings.h - the numbers that a program's environment may set, TOEHOLD_NAME each, and their
- * ranges: for libtoe, which reads them, and for `toehold run`, which refuses wrong ones before the
- * program starts. What they mean says toe/toe.h.
+ * ranges: for libtoe, which reads them, and for `toehold run`, which rejects wrong ones before the
+ * program starts. toe/toe.h documents their meaning.
  */
 #ifndef TOE_SETTINGS_H
 #define TOE_SETTINGS_H

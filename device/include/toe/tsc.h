@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tsc.h - CLOCK_MONOTONIC for those who ask at every command or request. The vDSO's clock waits for
- * all loads before it reads the counter; between two such readings, a millisecond apart, this asks
- * the cycle counter alone, where it counts evenly.
+ * tsc.h - CLOCK_MONOTONIC for callers that need the time at every command or request. The vDSO's
+ * clock waits for all loads before it reads the counter. This clock reads the vDSO's once a
+ * millisecond, and in between only the cycle counter, if that counts evenly.
  *
- * A struct toe_tsc belongs to one thread at a time and begins as zeroes. The time is at most some
- * tens of nanoseconds off, forwards or backwards, and a millisecond after a counter that jumps
- * (another CPU whose counter is not in step), which is found to be out of range otherwise.
+ * A struct toe_tsc belongs to one thread at a time and begins as zeroes. The error of the time is
+ * at most some tens of nanoseconds in either direction. It is up to a millisecond after a jump of
+ * the counter (another CPU whose counter is not synchronized); larger jumps are detected as out of
+ * range.
  */
 #ifndef TOE_TSC_H
 #define TOE_TSC_H
@@ -42,8 +43,8 @@ static inline int toe_tsc_even(void)
     return __get_cpuid(0x80000007, &a, &b, &c, &d) && (d & 1u << 8);
 }
 
-/* The clock, and the counter of that moment in *at, which was read before. 0: not of one moment,
- * because the thread had to wait in between each time. */
+/* Reads the clock, and in *at the counter at the same moment; the caller has read *at before. 0:
+ * the two are not of one moment, because the thread was preempted in between at each try. */
 static inline int toe_tsc_both(uint64_t *at, uint64_t *ns)
 {
     unsigned tries;
@@ -60,7 +61,7 @@ static inline int toe_tsc_both(uint64_t *at, uint64_t *ns)
     return 0;
 }
 
-/* Out of line: once a millisecond. */
+/* Called once a millisecond, so not inlined. */
 static __attribute__((noinline, unused)) uint64_t toe_tsc_resync(struct toe_tsc *c, uint64_t at)
 {
     uint64_t ns, cycles, passed;
@@ -80,16 +81,16 @@ static __attribute__((noinline, unused)) uint64_t toe_tsc_resync(struct toe_tsc 
         c->mult = (passed << 32) / cycles;
         c->limit = (uint64_t)TOE_TSC_RESYNC_NS * cycles / passed;
     } else if (!c->mult && passed < TOE_TSC_RESYNC_NS / 2) {
-        return ns; /* too short to learn from */
+        return ns; /* too short for a calibration */
     } else {
-        c->mult = c->limit = 0; /* asleep, or somewhere else: learn anew */
+        c->mult = c->limit = 0; /* after sleep or on another CPU: calibrate again */
     }
     c->base_tsc = at;
     c->base_ns = ns;
     return ns;
 }
 
-/* Nanoseconds of CLOCK_MONOTONIC. */
+/* Returns nanoseconds of CLOCK_MONOTONIC. */
 static inline uint64_t toe_tsc_now(struct toe_tsc *c)
 {
     uint64_t at = __rdtsc(), cycles = at - c->base_tsc;

@@ -7,23 +7,24 @@
  *                   bad state good with R percent; in the bad state every frame is lost
  *   delay=T         each frame is delayed by T (a number with ns, us, ms or s)
  *   jitter=T        and by up to T more, evenly distributed; the order is kept
- *   reorder=P       P percent are held back until gap=N later frames (default 3) have gone before
- *                   them, at most hold=T (default 10ms)
+ *   reorder=P       P percent are held back until gap=N later frames (default 3) have passed them,
+ *                   at most hold=T (default 10ms)
  *   duplicate=P     P percent are delivered twice
  *   corrupt=P       P percent get bits=N random bits flipped (default 1: an Internet checksum
- *                   notices every single flip in what it covers, but not every pair of flips)
+ *                   detects every single flip in what it covers, but not every pair of flips)
  *   rate=N          bit/s of the line (k, M, G: 10^3, 10^6, 10^9)
- *   queue=N         frames that may wait for the line (default 1000); the rest is dropped
- *   memory=N        frames held at most in each direction for any reason (default 4096)
- *   seed=N          of the random numbers (decimal or 0x...); default: netio_config.seed
+ *   queue=N         frames that may wait for the line (default 1000); others are dropped
+ *   memory=N        most frames held in each direction for any reason (default 4096)
+ *   seed=N          seed of the random numbers (decimal or 0x...); default: netio_config.seed
  *   dir=both|rx|tx  which direction is impaired (default both, each with its own random numbers)
  *
- * A frame meets, in this order: burst, loss, corruption, duplication, line and its queue, delay,
- * reordering. What happens depends on the seed, the frames and the times passed in, on nothing
- * else. For different ends nest it: impair(dir=rx,loss=5):impair(dir=tx,delay=10ms):tap:toe0.
+ * A frame passes, in this order: burst, loss, corruption, duplication, line and its queue, delay,
+ * reordering. The result depends only on the seed, the frames and the times passed in. For
+ * different impairments in each direction nest it:
+ * impair(dir=rx,loss=5):impair(dir=tx,delay=10ms):tap:toe0.
  *
- * The mode text of netio_get_info() names the seed in use. Frames lost on purpose are counted here
- * only; netio_stats.rx_dropped and tx_dropped count what overflowed queue or memory.
+ * The mode text of netio_get_info() names the seed in use. Frames lost on purpose are counted only
+ * here; netio_stats.rx_dropped and tx_dropped count what overflowed queue or memory.
  */
 #ifndef TOE_IMPAIR_H
 #define TOE_IMPAIR_H
@@ -40,8 +41,8 @@ struct netio_impair_stats {
     uint64_t passed;    /* delivered, copies included */
 };
 
-/* The counters of the outermost impairing wire of n. Returns 0, or -1 when n is not one. Only from
- * the thread that uses n. */
+/* Gets the counters of the outermost impairing wire of n. Returns 0, or -1 when n is not an
+ * impairing wire. Call it only from the thread that uses n. */
 int netio_impair_get_stats(const struct netio *n, struct netio_impair_stats *rx,
                            struct netio_impair_stats *tx);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lines.h - memory in cache lines of its own, for what one core writes all the time: its neighbours
- * in the heap may be another core's (docs/ARCHITECTURE.md rule 4; SEEDS S4.5).
+ * lines.h - memory in cache lines of its own, for data that one core writes all the time: its
+ * neighbours in the heap may be in use by another core (docs/ARCHITECTURE.md rule 4; SEEDS S4.5).
  */
 #ifndef TOE_LINES_H
 #define TOE_LINES_H
@@ -12,7 +12,8 @@
 
 #define LINE 64u
 
-/* n bytes, zero, in whole lines that hold nothing else; free() frees them. NULL: no memory. */
+/* Returns count * size zeroed bytes in whole lines that hold nothing else; free() frees them. NULL:
+ * no memory. */
 static inline void *lines_calloc(size_t count, size_t size)
 {
     size_t whole;
