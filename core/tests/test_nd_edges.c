@@ -241,7 +241,7 @@ static void advertisements_that_tell_nothing(void **state)
     bench_stop(&b);
 }
 
-/* A message that does not lie in one piece is not looked at. */
+/* A message that is not contiguous is ignored. */
 static void split_messages(void **state)
 {
     struct bench b;
@@ -341,7 +341,7 @@ static void every_entry_in_use(void **state)
     assert_true(tries > 1);
     assert_int_equal(bench_counter(&b, TOEC_C_neigh_full), tries - 1);
     assert_int_equal(bench_counter(&b, TOEC_C_neigh_evicted), 1);
-    for (i = 0; i < 256; i++) { /* all in use again, but for the one that has not answered */
+    for (i = 0; i < 256; i++) { /* all in use again, except the one that has not answered */
         struct toec_addr n = numbered(i);
 
         assert_int_equal(toec_path_to(b.s, &n, &path), 0);

@@ -141,8 +141,8 @@ static void check(struct side *to, const struct side *from)
     assert_int_not_equal(to->c->gone_reason, TOEC_R_HOSTUNREACH);
 }
 
-/* One connection. 1: both ends were patient, and nothing may be lost; 0: not so; -1: there was none
- * but for its SYN. */
+/* Runs one connection. Returns 1: both ends were patient, and nothing may be lost; 0: one was not;
+ * -1: the connection had nothing but its SYN. */
 static int one_connection(void)
 {
     struct side a, b = {0};

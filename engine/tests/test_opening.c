@@ -101,7 +101,7 @@ static void test_a_cancel_before_the_answer_is_told_wins(void **state)
     host_attach(&w->t, w->t.b, &z, &cfg);
     host_put(&w->x, TOE_CMD_LISTEN, 0, PORT, 1, 0, 50);
     bench_run(&w->t, NS_PER_MS);
-    for (i = 0; i < 62; i++) /* fills the ring but for two */
+    for (i = 0; i < 62; i++) /* fills the ring except two entries */
         host_put(&z, TOE_CMD_SEND, 0, 0, 127, 1, 0);
     bench_run(&w->t, NS_PER_MS);
     for (i = 0; i < 6; i++)

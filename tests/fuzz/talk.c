@@ -104,7 +104,7 @@ static void hear(struct talk *t, const struct tseg *g)
         l->tsecr = g->tsval;
     if (later(end, l->heard))
         l->heard = end;
-    /* RFC 9293 3.8.6: nothing beyond the farthest right edge, but for the one byte of a zero window
+    /* RFC 9293 3.8.6: nothing beyond the farthest right edge, except the byte of a zero window
      * probe (3.8.6.1) and a FIN. */
     if (l->syns > 1)
         return;

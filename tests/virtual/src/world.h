@@ -92,7 +92,7 @@ void device_leave(void);
 void device_step(void);
 /* When something is due next; NEVER. */
 uint64_t device_deadline(void);
-/* Brings flow records up to date; otherwise a TOE refreshes them at a bounded rate. */
+/* Updates flow records at once; otherwise a TOE refreshes them at a bounded rate. */
 void device_fresh_records(void);
 /* The values of toevt_counter() and toevt_usage(). */
 int64_t device_counter(const char *name);
