@@ -24,8 +24,8 @@ void event_sw_tail(struct qp *qp);
 /* Sends the last notification of a halted queue pair as soon as possible: status.halted, ERROR if
  * there is room, and an interrupt whether armed or not. */
 void event_last(struct qp *qp);
-/* Called before the queue pair is freed. Returns 1 when the writer of its HW ring has been
- * notified. */
+/* Called before the queue pair is freed. Returns 1 when the polling manager can be notified: there
+ * is room for COMMON_GONE, or no manager. */
 int event_gone(struct qp *qp);
 /* Writes pending notifications while there is room, publishes them, interrupts. Returns work
  * done. */
