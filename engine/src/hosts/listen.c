@@ -58,7 +58,8 @@ static uint32_t syn_backlog(const struct qp *qp)
     return half < 256 ? half : 256;
 }
 
-/* NULL: *reason says why not. */
+/* Makes a group with its listener in the stack. Returns NULL on failure, with a TOE_R_* in
+ * *reason. */
 static struct listen_group *new_group(struct qp *qp, const struct toec_addr *addr, int v6only,
                                       uint16_t port, int *reason)
 {

@@ -44,7 +44,8 @@ static int check_attach(const struct qp_attach *a, struct toedev_layout *l, char
                  (unsigned long long)(l->total >> 20), (unsigned long long)(a->max_bytes >> 20));
         return TOE_R_NOBUFS;
     }
-    /* When a queue pair is taken over, its eventfd may block; irq_write() handles that. */
+    /* When a queue pair is taken over, its eventfd may block; a blocked write is interrupted
+     * (irq.h). */
     if (toedev_check_area(a->area_fd, l->total, err, n) != 0 ||
         toedev_check_irq(a->irq_fd, a->again, err, n) != 0)
         return TOE_R_INVAL;

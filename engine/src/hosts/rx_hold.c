@@ -165,7 +165,7 @@ void hold_in_order(struct engine *e, const struct slot *s, uint32_t n)
     const struct gro_chain *c = h->packet->opaque;
     uint32_t at = h->p_off, off = h->off, left = h->len, i;
 
-    if (s != h->slot || n < left) { /* the bytes are others */
+    if (s != h->slot || n < left) { /* other bytes than those deferred */
         hold_copy(e);
         return;
     }
