@@ -15,8 +15,7 @@ int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns)
 {
     static atomic_int coarse; /* before Linux 5.11, or blocked by a sandbox */
     const struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
-    uint64_t ms =
-        ns / NS_PER_MS + (ns % NS_PER_MS != 0); /* rounded up: late rather than spinning */
+    uint64_t ms = ns / NS_PER_MS + (ns % NS_PER_MS != 0); /* rounded up: late, not spinning */
 
     if (!atomic_load_explicit(&coarse, memory_order_relaxed)) {
         int n = epoll_pwait2(ep, ev, max, &t, NULL);

@@ -106,9 +106,8 @@ struct engine {
     struct slot *dirty_first, *dirty_last; /* flow records to refresh, oldest first */
     struct slot *abort_first;              /* flows to reset at the end of the step */
     uint64_t counters[EC_MAX];
-    struct trips *trips; /* NULL: not requested yet */
-    uint64_t claims,
-        claim_log_at; /* other hosts that claim our address: seen so far; when to log again */
+    struct trips *trips;           /* NULL: not requested yet */
+    uint64_t claims, claim_log_at; /* claims of our address by other hosts; when to log again */
 
     int epoll_fd, wake_fd;
 

@@ -138,8 +138,7 @@ static void finish_header(struct gro_flow *w)
     uint8_t *ip = w->frame + ETH_LEN;
 
     if (w->l4 == ETH_LEN + IP4_LEN)
-        put16(ip + 2,
-              w->total - ETH_LEN); /* the header checksum was verified and is not checked again */
+        put16(ip + 2, w->total - ETH_LEN); /* its checksum is verified, and not checked again */
     else
         put16(ip + 4, w->total - ETH_LEN - IP6_LEN);
 }

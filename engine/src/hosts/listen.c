@@ -289,8 +289,7 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
         return TOE_R_NOBUFS;
     if (qp->max_listeners && user_listeners(qp) >= qp->max_listeners + !!weak)
         return TOE_R_NOBUFS;
-    reason =
-        shared_listen(qp, addr, v6only, port, &held); /* for each member: its user may differ */
+    reason = shared_listen(qp, addr, v6only, port, &held); /* for each: users may differ */
     if (reason)
         return reason;
     reason = owners_add(qp, port, 1);

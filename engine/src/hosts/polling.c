@@ -231,8 +231,7 @@ static void tell(struct polling *p, uint64_t now)
         *at = o->next;
         o->listed = false;
         if (o->gone && qp->engine->cfg.qp_unused)
-            qp->engine->cfg.qp_unused(qp->engine->cfg.arg,
-                                      qp); /* must not be accessed afterwards */
+            qp->engine->cfg.qp_unused(qp->engine->cfg.arg, qp); /* last access to it */
     }
 }
 

@@ -318,7 +318,7 @@ unsigned qp_leave(struct qp *qp)
     return n + 1;
 }
 
-/* Ends one flow of a queue pair that is no longer served: like the kernel closes the sockets of a
+/* Ends one flow of a queue pair that is no longer served: as the kernel does with the sockets of a
  * killed process, unless the host has broken the contract. */
 static void reap_slot(struct slot *s)
 {

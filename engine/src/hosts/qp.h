@@ -161,8 +161,8 @@ struct qp_attach {
  */
 struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t err_size);
 /* Makes a queue pair for a host within this process. The area is private memory allocated here;
- * doorbell and interrupt exist only where `tell` is NULL. Owns irq_fd. On failure returns NULL, with
- * a message in err. */
+ * doorbell and interrupt exist unless the queue pair is direct. Owns irq_fd. On failure returns
+ * NULL, with a message in err. */
 struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const char *name,
                          void (*tell)(void *arg, const struct toe_cmd *c), void *arg, char *err,
                          size_t err_size);

@@ -581,8 +581,7 @@ void ports_say(struct ports *p)
         uint32_t n;
 
         for (n = 0; n < e->places; n++)
-            (void)p->ops->place(p->arg, e->place[n].b, p->held[i],
-                                1); /* cannot fail: there was room before */
+            (void)p->ops->place(p->arg, e->place[n].b, p->held[i], 1); /* there was room before */
         say(p, p->held[i]);
     }
     pthread_mutex_unlock(&p->lock);

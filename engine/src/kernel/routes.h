@@ -17,8 +17,7 @@ struct route {
     uint32_t metric;
     uint8_t len;
     uint8_t has_gateway; /* 0: on-link */
-    uint8_t nowhere;     /* blackhole, unreachable, ..., or a gateway of the other family:
-                          * unusable */
+    uint8_t nowhere;     /* unusable: blackhole, unreachable, ..., gateway of the other family */
 };
 
 /* The routes through our interface and those with `nowhere`, the preferred ones first. */

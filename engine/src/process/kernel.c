@@ -446,8 +446,7 @@ static int look_again(struct kernel *k)
             return 0; /* as they were */
     }
     if (!has)
-        without_ip4(
-            k->routes); /* through another address of the interface, which the TOE does not use */
+        without_ip4(k->routes); /* through an address of the interface that is not the TOE's */
     each_engine(k, shared_set_routes, k->routes);
     return 0;
 }

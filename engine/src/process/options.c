@@ -281,8 +281,7 @@ static int parse_mac(struct options *o, const char *text)
 
 static int parse_congestion(struct options *o, const char *arg)
 {
-    static const char *const names[] = {"cubic", "reno", "dctcp",
-                                        "bbr"}; /* indexed by enum toec_cc */
+    static const char *const names[] = {"cubic", "reno", "dctcp", "bbr"}; /* by enum toec_cc */
     uint32_t i;
 
     for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
