@@ -41,16 +41,16 @@ struct outlet {
     struct common *common;
     struct outlet *next; /* in the manager's list of outlets to publish */
     bool listed;
-    bool wake; /* armed or not */
+    bool wake; /* interrupt, whether armed or not */
     bool gone; /* the engine has freed it */
 };
 
 enum common_kind {
-    COMMON_COMMAND, /* into the HW ring */
+    COMMON_COMMAND, /* write into the HW ring */
     COMMON_LAST,    /* ... and interrupt, whether armed or not */
     COMMON_WAKE,    /* only that interrupt */
     COMMON_LOOK,    /* check whether an interrupt is due */
-    COMMON_TAIL,    /* the SW tail */
+    COMMON_TAIL,    /* publish the SW tail */
     COMMON_GONE     /* the last entry of this queue pair */
 };
 

@@ -102,8 +102,8 @@ struct qp {
     struct slot *slots;
     uint32_t *ports; /* port of each slot's flow, SHARED_IP6 if IPv6; NULL: address not shared */
     uint32_t *free_slots; /* LIFO: the slot most recently used is taken first */
-    uint32_t free_count;  /* entries of free_slots */
-    uint32_t fresh;       /* slots from this index on have never been used and are free too */
+    uint32_t free_count;  /* free slots: those in free_slots, and those never used yet */
+    uint32_t fresh;       /* slots from this index on have never been used */
     struct slot *pend_first, *pend_last;
     struct listen_member *members;
     uint32_t member_count;

@@ -63,8 +63,8 @@ static int await(struct pollfd *p, nfds_t count, uint64_t time)
     return n;
 }
 
-/* Makes sure that the other toed has closed everything, by waiting for its end or killing it. Only
- * then can it no longer replace our XDP program by its own. */
+/* Sends BACK, and waits until the other toed has ended or closed the connection, or kills it. Only
+ * then has it closed all that it opened, and cannot replace our XDP program by its own. */
 static void end_other(const struct client *cl)
 {
     struct pollfd p[] = {{cl->pidfd, POLLIN, 0}, {cl->fd, 0, 0}}; /* the connection: only its end */
