@@ -7,9 +7,9 @@
 #define ENGINE_COUNTERS_H
 
 #define ENGINE_COUNTERS(X)                                                                         \
-    X(cmd_bad_type)   /* command type or flag that does not exist */                               \
+    X(cmd_bad_type)   /* unknown command type or flag */                                           \
     X(cmd_bad_flow)   /* slot out of range, or no flow of this queue pair */                       \
-    X(cmd_bad_length) /* SEND or RECV of more than there is */                                     \
+    X(cmd_bad_length) /* SEND or RECV of more than available */                                    \
     X(cmd_bad_state)  /* the flow's state does not permit it */                                    \
     X(cmd_bad_value)  /* a field outside its range, option or address unknown */                   \
     X(cmd_refused)    /* valid, but the stack refused: address in use, no room, ... */             \
@@ -27,7 +27,7 @@
     X(interrupts)       /* eventfd writes to hosts */                                              \
     X(interrupt_failed) /* ... that failed */                                                      \
     X(manager_commands) /* common-ring entries that the polling manager handed out */              \
-    X(manager_wakes)    /* its eventfd writes to hosts */                                          \
+    X(manager_wakes)    /* the manager's eventfd writes to hosts */                                \
     X(manager_full)     /* times notifications waited for room in the common ring */               \
     X(tx_no_room)       /* transmissions put off: the back end had no buffer */                    \
     X(tx_too_big)       /* frame larger than the back end's buffers; dropped */                    \

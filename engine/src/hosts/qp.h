@@ -60,7 +60,7 @@ struct slot {
     uint32_t tx_used;     /* bytes announced by SEND, not yet acknowledged */
     uint32_t una;         /* stream offset of the first byte sent that is not acknowledged */
     struct refs *refs;    /* payload sent by reference (refs.h); NULL: never used */
-    uint32_t rx_reported; /* bytes reported by DATA_RECEIVED, not yet given back by RECV */
+    uint32_t rx_reported; /* bytes reported by DATA_RECEIVED, not yet released by RECV */
     uint32_t pend_data, pend_acked;
     uint32_t urgent_at;                  /* stream offset just after the peer's urgent data */
     struct slot *open_next, **open_prev; /* unanswered CONNECTs; open_prev NULL: not in the list */

@@ -51,7 +51,7 @@ struct bound {
     pthread_t thread;
     int has_thread, end;
     uint32_t count;
-    int old[2 * BOUND_MAX]; /* to be closed */
+    int old[2 * BOUND_MAX]; /* sockets to close */
 };
 
 /* ---- closing ---- */

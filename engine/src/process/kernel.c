@@ -404,7 +404,7 @@ static void look_at_addresses6(struct kernel *k)
 
     if (read_addresses6(k, &now) != 0) {
         log_msg("cannot read the kernel's addresses: %s", strerror(errno));
-        return; /* as they were */
+        return; /* unchanged */
     }
     if (memcmp(&now, &k->addresses, sizeof(now)) == 0)
         return;
@@ -443,7 +443,7 @@ static int look_again(struct kernel *k)
     if (read_routes(k) != 0) {
         log_msg("cannot read the kernel's routes: %s", strerror(errno));
         if (has)
-            return 0; /* as they were */
+            return 0; /* unchanged */
     }
     if (!has)
         without_ip4(k->routes); /* through an address of the interface that is not the TOE's */

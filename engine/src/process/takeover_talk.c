@@ -221,7 +221,7 @@ __attribute__((format(printf, 2, 3))) static void line(struct text *t, const cha
     int n;
 
     va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() stands above */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() is above */
     n = vsnprintf(t->at, t->left, format, args);
     va_end(args);
     if (n < 0 || (size_t)n >= t->left)
