@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.c - the time of a toed that runs; tests/virtual/ has another clock in its place. */
+/* clock.c - the engine's clock; tests/virtual/ replaces it with a virtual clock. */
 #include <time.h>
 
 #include "clock.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.h - the time of a toed that runs, in nanoseconds. */
+/* clock.h - the engine's clock, in nanoseconds. */
 #ifndef ENGINE_CLOCK_H
 #define ENGINE_CLOCK_H
 
@@ -9,7 +9,7 @@
 #define NS_PER_MS 1000000ull
 #define NS_PER_S  1000000000ull
 
-/* CLOCK_MONOTONIC. tests/virtual/ has another clock in its place. */
+/* Returns CLOCK_MONOTONIC. tests/virtual/ replaces it with a virtual clock. */
 uint64_t engine_clock(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "irq.h"
 
-/* Longest wait that moderation may ask for. */
+/* The longest delay that moderation may request. */
 #define MODERATION_MAX_US 1000000u
 
 static int settled(struct irq *i)
@@ -23,7 +23,7 @@ int irq_due(struct irq *i, const struct toedev_doorbells *d, uint32_t head, uint
     uint32_t seq = toe_ring_load(&d->irq_seq), count, usec;
 
     if (!toe_ring_load(&d->irq_arm) || seq == i->fired)
-        return settled(i); /* not armed: who arms looks at the ring afterwards and finds them */
+        return settled(i); /* not armed: a host checks the ring after it arms, and finds them */
     count = toe_ring_load(&d->irq_count);
     usec = toe_ring_load(&d->irq_usec);
     if (count > 1 && usec > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.c - messages for people: "toed: ..." on standard error, one write each. */
+/* log.c - log messages: "toed: ..." on standard error, one write(2) each. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@ void log_msg(const char *format, ...)
         return;
     at += (size_t)n < sizeof(line) - at - 1 ? (size_t)n : sizeof(line) - at - 2;
     line[at++] = '\n';
-    /* Nothing can be done about a standard error that does not take it. */
+    /* A failed write to standard error is ignored. */
     if (write(STDERR_FILENO, line, at) < 0)
         return;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log.h - messages for people, one line each, to standard error. Any thread. */
+/* log.h - log messages, one line each, to standard error. Any thread. */
 #ifndef ENGINE_LOG_H
 #define ENGINE_LOG_H
 

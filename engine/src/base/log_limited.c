@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* log_limited.c - messages that programs cause: a bounded number of them (log_limited.h). */
+/* log_limited.c - rate-limited log messages (log_limited.h). */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +8,8 @@
 #include "log.h"
 #include "log_limited.h"
 
-/* Counts a message. 1: it may be said; *left_out: those of before that were not, told once. */
+/* Counts a message. Returns 1 when it may be logged. *left_out: messages suppressed before it,
+ * reported once. */
 static int may_say(unsigned *left_out)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

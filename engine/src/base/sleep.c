@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sleep.c - see sleep.h. Sleeps in the kernel to the nanosecond where it can. */
+/* sleep.c - see sleep.h. Sleeps with nanosecond timeouts where the kernel supports them. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -13,9 +13,9 @@
 
 int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns)
 {
-    static atomic_int coarse; /* before Linux 5.11, and where a sandbox hides it */
+    static atomic_int coarse; /* before Linux 5.11, or blocked by a sandbox */
     const struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
-    uint64_t ms = ns / NS_PER_MS + (ns % NS_PER_MS != 0); /* late, not spinning */
+    uint64_t ms = ns / NS_PER_MS + (ns % NS_PER_MS != 0); /* rounded up: late, not spinning */
 
     if (!atomic_load_explicit(&coarse, memory_order_relaxed)) {
         int n = epoll_pwait2(ep, ev, max, &t, NULL);
@@ -38,7 +38,7 @@ void wake_fd_write(int fd)
 {
     uint64_t one = 1;
 
-    /* Fails only when the counter is full, and then it wakes already. */
+    /* Fails only when the counter is full, and then the thread is being woken already. */
     if (write(fd, &one, sizeof(one)) < 0)
         return;
 }

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sleep.h - how a thread waits: in the kernel, or between two looks; and how it is woken. */
+/* sleep.h - how a thread sleeps, pauses between two polls, and is woken. */
 #ifndef ENGINE_SLEEP_H
 #define ENGINE_SLEEP_H
 
 #include <stdint.h>
 
 struct epoll_event;
-/* As epoll_wait(), for ns nanoseconds; rounded up to milliseconds where the kernel has no other. */
+/* Like epoll_wait(), with a timeout of ns nanoseconds; rounded up to milliseconds where the kernel
+ * lacks epoll_pwait2(). */
 int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns);
-/* Pauses the CPU between two looks of a thread that polls. */
+/* Pauses the CPU between two polls. */
 void engine_relax(void);
-/* Wakes the thread that waits for the eventfd. Any thread. */
+/* Wakes the thread that waits on the eventfd. Any thread. */
 void wake_fd_write(int fd);
 
 #endif

@@ -10,7 +10,7 @@
 #include "irq.h"
 #include "spawn.h"
 
-/* Its arrival ends a blocked write with EINTR, which is all it is for. */
+/* Empty: the signal only interrupts a blocked write (EINTR). */
 static void on_unblock(int sig)
 {
     (void)sig;
@@ -40,7 +40,7 @@ int spawn(pthread_t *thread, const struct spawn *s)
     sigset_t all, old;
     int rc;
 
-    /* Signals are for the thread that handles control; only spawn_unblock()'s comes here. */
+    /* The control thread handles signals; this thread receives only that of spawn_unblock(). */
     sigfillset(&all);
     if (!s->inside) {
         sigaction(SIGUSR1, &act, NULL);
@@ -68,7 +68,7 @@ void spawn_join(pthread_t thread, const atomic_ullong *since)
 
     do {
         spawn_unblock(thread, since, engine_clock() - IRQ_TIME);
-        clock_gettime(CLOCK_REALTIME, &t); /* pthread_timedjoin_np()'s */
+        clock_gettime(CLOCK_REALTIME, &t); /* the clock of pthread_timedjoin_np() */
         t.tv_nsec += (long)IRQ_TIME;
         t.tv_sec += t.tv_nsec / (long)NS_PER_S;
         t.tv_nsec %= (long)NS_PER_S;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * takeover_image.h - what a toed hands over to another (docs/UPGRADE.md): an image in sections, and
- * the descriptors that it names by their places.
+ * takeover_image.h - the state that one toed hands over to another (docs/UPGRADE.md): an image in
+ * sections, and descriptors that the image names by their index.
  */
 #ifndef ENGINE_TAKEOVER_IMAGE_H
 #define ENGINE_TAKEOVER_IMAGE_H
@@ -14,40 +14,40 @@
 enum { SECTION_PROCESS = 1, SECTION_ENGINE, SECTION_CORE };
 
 struct takeover {
-    uint8_t *bytes; /* of the image, being made or as received */
+    uint8_t *bytes; /* the image, being written or as received */
     size_t n, room;
-    int *fds; /* being made: borrowed; received: owned until they are taken, then -1 */
+    int *fds; /* while writing: borrowed; received: owned until taken, then -1 */
     uint32_t fd_count, fd_room;
     int failed; /* no memory */
     size_t section;
 };
 
-/* The engine's clock when it was stopped. */
+/* Begins a section of this kind for this engine; takeover_section_end() ends it. */
 void takeover_section(struct takeover *t, uint32_t kind, uint32_t engine);
 void takeover_section_end(struct takeover *t);
-/* Its place + 1, for an image; 0 for -1. */
+/* Adds a descriptor and returns its index + 1, the value stored in the image; 0 for fd -1. */
 uint32_t takeover_fd(struct takeover *t, int fd);
-/* The descriptor, which is the caller's from now on; -1: none. */
+/* Returns the descriptor, which the caller owns from then on; -1: none. */
 int takeover_take_fd(struct takeover *t, uint64_t place);
 int takeover_put(void *arg, const void *data, toec_u32 n);
-/* The section of this kind and engine; NULL: there is none. */
+/* Returns the section of this kind and engine; NULL: none. */
 const uint8_t *takeover_find(const struct takeover *t, uint32_t kind, uint32_t engine, size_t *n);
-/* Closes descriptors that nobody has taken (own), and frees the rest. */
+/* Frees the image. own: also closes the descriptors that were not taken. */
 void takeover_free(struct takeover *t, int own);
 
 enum {
     TREC_ENGINE = 0x6501,
     TREC_COUNTER,
     TREC_QP,
-    TREC_SLOT, /* of the queue pair before */
+    TREC_SLOT, /* of the preceding queue pair */
     TREC_GROUP,
-    TREC_MEMBER, /* of the group before */
+    TREC_MEMBER, /* of the preceding group */
     TREC_HEAD = 0x6601,
     TREC_CLIENT,
     TREC_PORT
 };
 
-/* Fields beside those of the tables. */
+/* Fields besides those of the tables (takeover_tables.c). */
 enum {
     TTAG_AREA = 200,
     TTAG_IRQ,
@@ -55,7 +55,7 @@ enum {
     TTAG_KEPT, /* a listening socket */
     TTAG_NAME,
     TTAG_VALUE,
-    TTAG_HELD, /* a bit for each family that a listener has the port of; none: of IPv4 */
+    TTAG_HELD, /* one bit for each family whose port a listener holds; none: IPv4 */
     TTAG_KEPT6,
     TTAG_ORDERS = 1, /* of an engine */
     TTAG_OFFLOAD,

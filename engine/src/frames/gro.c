@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gro.c - joining of received segments. What may be joined is what Linux joins (inet_gro_receive(),
- * ipv6_gro_receive(), tcp_gro_receive()): TCP without IP options or extension headers, with no
- * option but an equal timestamp; all of the headers equal but the sequence number, PSH, lengths,
- * checksums, and an identification that counts up (or stays, under DF). A segment shorter than the
- * first, or pushed, ends a chain. Each checksum is verified before its segment is joined, as nobody
- * can afterwards.
+ * gro.c - joins received segments, by the rules of Linux (inet_gro_receive(), ipv6_gro_receive(),
+ * tcp_gro_receive()). Segments must be TCP without IP options or extension headers, and without TCP
+ * options except an equal timestamp. Their headers must be equal except for the sequence number,
+ * PSH, lengths, checksums, and an identification that increments (or is constant, with DF). A
+ * segment shorter than the first, or with PSH, ends a chain. Each checksum is verified before its
+ * segment is joined, since it cannot be verified afterwards.
  */
 #include <string.h>
 
@@ -21,9 +21,9 @@
 #define TH_PSH   0x08u
 #define TH_ACK   0x10u
 #define TH_ECE   0x40u
-#define IP_LIMIT 65535u /* 16 bits of length */
+#define IP_LIMIT 65535u /* the IP length has 16 bits */
 
-/* A frame as far as it matters here. */
+/* A received frame, parsed. */
 struct seg {
     const struct netio_frame *f;
     uint32_t l4, head, end; /* offsets: TCP header, payload, end of the datagram */
@@ -46,7 +46,7 @@ static void put16(uint8_t *p, uint32_t v)
     p[1] = (uint8_t)v;
 }
 
-/* Finds the TCP header: 0, or -1 when there is none where it is looked for. */
+/* Finds the TCP header. Returns 0, or -1 when it is not where it is expected. */
 static int find_tcp(const struct netio_frame *f, struct seg *s)
 {
     const uint8_t *ip = f->data + ETH_LEN;
@@ -95,7 +95,7 @@ static int same_flow(const struct gro_flow *w, const struct seg *s)
                   : memcmp(a + ETH_LEN + 8, b + ETH_LEN + 8, 32) == 0;
 }
 
-/* The checksums of a frame: of IPv4's header, and of TCP where nobody vouches for it. */
+/* Verifies the IPv4 header checksum, and the TCP checksum unless the back end has. */
 static int sums_right(const uint8_t *frame, uint32_t l4, uint32_t end, uint32_t flags)
 {
     const uint8_t *ip = frame + ETH_LEN;
@@ -112,7 +112,7 @@ static int sums_right(const uint8_t *frame, uint32_t l4, uint32_t end, uint32_t 
     return toec_sum_add(sum, sums->sum(frame + l4, end - l4), 0) == 0xffff;
 }
 
-/* Are the headers those of the next segment of w? The sequence number, too. */
+/* Returns whether the headers, with the sequence number, are those of w's next segment. */
 static int follows(struct gro_flow *w, const struct seg *s)
 {
     const uint8_t *a = w->frame, *b = s->f->data;
@@ -138,7 +138,7 @@ static void finish_header(struct gro_flow *w)
     uint8_t *ip = w->frame + ETH_LEN;
 
     if (w->l4 == ETH_LEN + IP4_LEN)
-        put16(ip + 2, w->total - ETH_LEN); /* its checksum has been verified and is not again */
+        put16(ip + 2, w->total - ETH_LEN); /* its checksum is verified, and not checked again */
     else
         put16(ip + 4, w->total - ETH_LEN - IP6_LEN);
 }
@@ -191,7 +191,7 @@ static void begin_flow(struct gro *g, const struct seg *s)
     w->chain.frame[0] = s->f;
 }
 
-/* Joins s to w: 0, or -1 when it cannot be. */
+/* Joins s to w. Returns 0, or -1 when that is not possible. */
 static int join(struct gro *g, struct gro_flow *w, const struct seg *s)
 {
     uint32_t n = s->end - s->head;
@@ -250,7 +250,7 @@ void gro_frame(struct gro *g, const struct netio_frame *f)
         struct gro_flow *w = &g->flow[g->order[i]];
 
         if (s.plain && join(g, w, &s) == 0) {
-            /* What is shorter or pushed ends what was sent together. */
+            /* A shorter segment, or one with PSH, ends the chain. */
             if (s.end - s.head < w->size || pushed)
                 end_flow(g, i);
             return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gso.c - segmentation in software: the headers of the segments a large one is cut into, as TSO
- * makes them (RFC 9293 3.7; Linux: Documentation/networking/segmentation-offloads.rst).
+ * gso.c - segmentation in software: the headers of the segments that a large one is split into, as
+ * TSO generates them (RFC 9293 3.7; Linux: Documentation/networking/segmentation-offloads.rst).
  */
 #include <string.h>
 
@@ -39,7 +39,8 @@ static uint16_t native(uint32_t v)
     return w;
 }
 
-/* Lengths and identification. An ID is of no use under DF (RFC 6864 4.1), and stays. */
+/* Sets length and identification. With DF the ID has no meaning (RFC 6864 4.1) and is left
+ * unchanged. */
 static void set_ip4(uint8_t *ip, uint32_t len, uint32_t index)
 {
     uint16_t sum;
@@ -66,11 +67,11 @@ void gso_header(uint8_t *out, const struct toec_tx *tx, uint32_t at, uint32_t n)
     seq = (get16(tcp + TCP_SEQ) << 16 | get16(tcp + TCP_SEQ + 2)) + at;
     put16(tcp + TCP_SEQ, seq >> 16);
     put16(tcp + TCP_SEQ + 2, seq);
-    if (at + n < tx->len) /* what ends the data stands on the last one */
+    if (at + n < tx->len) /* flags at the end of the data: on the last segment only */
         tcp[TCP_FLAGS] &= (uint8_t) ~(TH_FIN | TH_PSH);
-    if (at) /* RFC 3168 6.1.2: on one segment */
+    if (at) /* RFC 3168 6.1.2: CWR on one segment only */
         tcp[TCP_FLAGS] &= (uint8_t)~TH_CWR;
-    /* The length is part of the pseudo-header: the old one out, the new one in (RFC 1624). */
+    /* The pseudo-header includes the length: replace the old one by the new one (RFC 1624). */
     memcpy(&sum, tcp + tx->csum_offset, 2);
     sum = toec_sum_add(sum, (uint16_t)~native(l4 + tx->len), 0);
     sum = toec_sum_add(sum, native(l4 + n), 0);

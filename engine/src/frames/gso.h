@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gso.h - cuts a frame of several segments into frames of one, in software. */
+/* gso.h - splits a frame of several segments into frames of one segment, in software. */
 #ifndef ENGINE_GSO_H
 #define ENGINE_GSO_H
 
@@ -9,14 +9,15 @@
 
 #include "offload.h"
 
-/* The header of the segment of n bytes at payload offset `at` of tx, as TSO makes it; out
- * has room for tx->hdr_len. */
+/* Writes the header of the segment of n bytes at payload offset `at` of tx, as TSO would. out has
+ * room for tx->hdr_len bytes. */
 void gso_header(uint8_t *out, const struct toec_tx *tx, uint32_t at, uint32_t n);
-/* n bytes of the payload from offset `from` on: where they lie, and copied. */
+/* The n bytes of payload at offset `from`: gso_slice() returns references to them, gso_gather()
+ * copies them. */
 void gso_slice(struct offload_payload *out, const struct offload_payload *p, uint32_t from,
                uint32_t n);
 void gso_gather(uint8_t *out, const struct offload_payload *p, uint32_t from, uint32_t n);
-/* ... and summed up meanwhile, as toec_sum(). */
+/* Copies them and returns their checksum, as toec_sum() does. */
 uint16_t gso_gather_sum(uint8_t *out, const struct offload_payload *p, uint32_t from, uint32_t n);
 
 #endif

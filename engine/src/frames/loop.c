@@ -7,7 +7,7 @@
 #include "gso.h"
 #include "loop.h"
 
-/* A frame of several segments is kept whole: no longer than IP can say. */
+/* A frame of several segments is queued whole; the IP length field limits its size. */
 #define ROOM (((14u + 65535u) + LINE - 1) & ~(LINE - 1))
 
 static uint8_t *frame_at(const struct loop *l, uint32_t i)
@@ -22,7 +22,7 @@ static int make_room(struct loop *l)
 
     if (mem == MAP_FAILED)
         return -1;
-    l->mem = mem; /* pages come as they are touched */
+    l->mem = mem; /* the kernel allocates pages when they are touched */
     return 0;
 }
 
@@ -53,14 +53,14 @@ unsigned loop_run(struct engine *e)
     struct loop *l = &e->loop;
     uint32_t end = l->tail, n = end - l->head;
 
-    e->hold.frame = NULL; /* they are no back end's, to be held */
+    e->hold.frame = NULL; /* not frames of the back end: they cannot be held */
     while (l->head != end) {
         struct toec_packet p = {.data = frame_at(l, l->head),
                                 .flags = TOEC_RX_LOCAL | TOEC_RX_L4_CSUM_OK | TOEC_RX_IP_CSUM_OK};
 
         p.len = p.head_len = l->len[l->head % LOOP_FRAMES];
         toec_input(e->stack, &p, e->now);
-        l->head++; /* only now: what it brings about must not take its place */
+        l->head++; /* only now: frames sent in reaction must not overwrite it */
     }
     return n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offload.c - which offloads are in use, their names, and the sending of frames of several
- * segments: whole to a back end that takes them, else cut here.
+ * offload.c - the offloads in use, their names, and the sending of frames of several segments:
+ * whole if the back end accepts them, else split in software.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "offload.h"
 #include "sums.h"
 
-/* As ethtool -k names them, and ethtool -K's words for them. */
+/* Names as in ethtool -k, and short words as in ethtool -K. */
 const struct offload_name offload_names[OFFLOAD_COUNT] = {
     {OFFLOAD_RX_CSUM, "rx-checksumming", "rx"},
     {OFFLOAD_TX_CSUM, "tx-checksumming", "tx"},
@@ -39,7 +39,7 @@ uint32_t offload_find(const char *text, size_t len)
     return 0;
 }
 
-/* One "NAME=on" or "NAME=off" of len characters. */
+/* Parses one "NAME=on" or "NAME=off" of len characters. */
 static int parse_word(const char *text, size_t len, uint32_t *changed, uint32_t *on, char *err,
                       size_t err_size)
 {
@@ -88,7 +88,7 @@ void offload_set(struct engine *e, uint32_t wanted)
     o->wanted = wanted;
     o->active =
         (netio_set_features(e->netio, (wanted & o->offered) | partial) | ours) & OFFLOAD_ALL;
-    /* core/ never fails here: the bound is its own */
+    /* cannot fail: GSO_MAX is within core's limit */
     (void)toec_set_max_gso(e->stack, o->active & (OFFLOAD_TSO | OFFLOAD_GSO) ? GSO_MAX : 0);
 }
 
@@ -114,7 +114,8 @@ void offload_free(struct engine *e)
     free(e->offload.gathered);
 }
 
-/* Less payload is copied first and summed up with the header: one call costs more than a pass. */
+/* Less payload is copied first, then summed with the header: a second call costs more than a second
+ * pass over so few bytes. */
 #define SUM_APART 256u
 
 static uint16_t fill_and_sum(const struct toec_tx *tx, const struct offload_payload *p,
@@ -166,7 +167,7 @@ void offload_refer(struct engine *e, const struct toec_tx *tx, const struct offl
     engine_count(e, EC_tx_sg);
 }
 
-/* One segment of a large one. */
+/* Sends one segment of a large frame. */
 static int send_segment(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
                         uint32_t at)
 {
@@ -195,7 +196,7 @@ static int send_segment(struct engine *e, const struct toec_tx *tx, const struct
     return 0;
 }
 
-/* Cuts what lies from payload offset `at` on. Returns how far it has come. */
+/* Sends the payload from offset `at` on, split into segments. Returns the offset reached. */
 static uint32_t cut(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
                     uint32_t at)
 {
@@ -204,7 +205,8 @@ static uint32_t cut(struct engine *e, const struct toec_tx *tx, const struct off
     return at;
 }
 
-/* core/ takes what was begun for sent, and the flow may be gone by the time there is room. */
+/* Holds the rest of a frame. core/ considers a frame sent once it is begun, and the flow may be
+ * gone before there is room. */
 static void hold(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p,
                  uint32_t at)
 {
@@ -228,14 +230,14 @@ int offload_push(struct engine *e)
     return offload_holds(o) ? -1 : 0;
 }
 
-/* Whole, when the back end takes it: 1 when it does not. */
+/* Sends the frame whole. Returns 1 when the back end does not accept it. */
 static int send_whole(struct engine *e, const struct toec_tx *tx, const struct offload_payload *p)
 {
     struct netio_frame f;
 
     if (netio_tx_alloc(e->netio, &f) != 0)
         return -1;
-    if (!(f.flags & NETIO_F_TSO)) { /* the other end of a wire may take them at another time */
+    if (!(f.flags & NETIO_F_TSO)) { /* a wire's other end may refuse them at times */
         netio_tx_cancel(e->netio, &f);
         return 1;
     }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steer.c - several engines behind one address: each flow is home to the engine that its symmetric
- * hash names, whatever queue the NIC put its frame in (docs/ARCHITECTURE.md rule 4: between cores
- * only rings).
+ * steer.c - several engines behind one address. A symmetric hash of the flow selects its home
+ * engine, whichever queue the NIC put the frame in (docs/ARCHITECTURE.md rule 4: only rings between
+ * cores).
  *
- * Policy. TCP: the engine of its 4-tuple. ICMP errors: the engine of the segment they quote. ARP
- * replies: everyone, for each stack has its own neighbours; ARP requests and pings are answered
- * where they arrive. Fragments of TCP carry no ports but in the first, so no engine can be named:
- * dropped and counted (a peer that does path MTU discovery sends none). With one engine nothing is
- * steered and fragments are reassembled. IPv6 is the same; advertisements of neighbours and routers
- * and redirects go to everyone, and so do questions whether an address is free.
+ * Policy. TCP goes to the engine of its 4-tuple, an ICMP error to the engine of the segment it
+ * quotes. ARP replies go to all engines, since each stack has its own neighbour cache. ARP requests
+ * and pings are answered by the engine they arrive at. TCP fragments are dropped and counted, as
+ * only the first one carries ports; a peer that does path MTU discovery sends none. With one engine
+ * nothing is steered and fragments are reassembled. For IPv6 the same applies. Neighbour and router
+ * advertisements, redirects, and solicitations for duplicate address detection go to all engines.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,9 @@
 #define PROTO_TCP   6u
 #define PROTO_ICMP6 58u
 #define IP6_LEN     40u
-#define EXT_MAX     8u /* extension headers looked over */
+#define EXT_MAX     8u /* extension headers skipped at most */
 
-/* One direction between two engines: single producer, single consumer. */
+/* A ring from one engine to another: single producer, single consumer. */
 struct ring {
     _Alignas(LINE) atomic_uint head;
     _Alignas(LINE) atomic_uint tail;
@@ -40,13 +40,13 @@ struct ring {
     uint8_t *frames;
 };
 
-/* Of an engine: what others must know to wake it. */
+/* What other engines need to wake an engine. */
 struct bell {
     _Alignas(LINE) atomic_int sleeping;
     int fd;
 };
 
-/* All that engines share. This itself is only read once they run. */
+/* The state shared by engines. This struct itself is read-only once they run. */
 struct handover {
     uint32_t count, frame_size;
     struct bell *bells;
@@ -109,13 +109,13 @@ void steer_sleeps(struct engine *e, int on)
         atomic_store(&e->cfg.handover->bells[e->cfg.id].sleeping, on);
 }
 
-/* As engine_wake(), which needs the engine itself. */
+/* Like engine_wake(), without access to the engine. */
 static void wake(const struct bell *b)
 {
     uint64_t one = 1;
 
     if (write(b->fd, &one, sizeof(one)) < 0)
-        return; /* the counter is full, and so it wakes already */
+        return; /* the counter is full: it is being woken already */
 }
 
 static uint32_t be16(const uint8_t *p)
@@ -123,7 +123,7 @@ static uint32_t be16(const uint8_t *p)
     return (uint32_t)p[0] << 8 | p[1];
 }
 
-/* Home of the TCP segment whose IPv4 header is at ip; ports must lie within len. */
+/* Returns the home of the TCP segment whose IPv4 header is at ip; its ports must be within len. */
 static uint32_t tcp_home(const uint8_t *ip, uint32_t len, uint32_t here, uint32_t count)
 {
     static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
@@ -164,8 +164,8 @@ static uint32_t ip4_home(const uint8_t *ip, uint32_t len, uint32_t here, uint32_
 
 /* ---- IPv6 ---- */
 
-/* The upper-layer header of the packet at ip: its offset, 0 when it is not within len. *fragment is
- * set behind a fragment header that is not atomic. */
+/* Returns the offset of the upper-layer header of the packet at ip, 0 when it is not within len.
+ * Sets *fragment if there is a fragment header of a non-atomic fragment. */
 static uint32_t ip6_upper(const uint8_t *ip, uint32_t len, uint8_t *proto, int *fragment)
 {
     uint32_t at = IP6_LEN, i;
@@ -194,7 +194,7 @@ static uint32_t ip6_upper(const uint8_t *ip, uint32_t len, uint8_t *proto, int *
     return 0;
 }
 
-/* Home of the TCP segment whose header is at l4 of the packet at ip. */
+/* Returns the home of the TCP segment whose header is at offset l4 of the packet at ip. */
 static uint32_t tcp6_home(const uint8_t *ip, uint32_t l4, uint32_t len, uint32_t here,
                           uint32_t count)
 {
@@ -217,7 +217,7 @@ static uint32_t icmp6_home(const uint8_t *ip, uint32_t l4, uint32_t len, uint32_
     case 1:
     case 2:
     case 3:
-    case 4: /* errors: TCP quoted without extension headers, as the stacks send it */
+    case 4: /* errors: the quoted TCP has no extension headers, as the stacks send none */
         if (len < quoted + IP6_LEN || ip[quoted + 6] != PROTO_TCP)
             return here;
         return tcp6_home(ip + quoted, IP6_LEN, len - quoted, here, count);
@@ -259,7 +259,7 @@ uint32_t steer_home(const uint8_t *frame, uint32_t len, uint32_t here, uint32_t 
     if (be16(frame + 12) == TYPE_ARP && len >= ETH_LEN + 8 &&
         be16(frame + ETH_LEN + 6) == ARP_REPLY)
         return STEER_ALL;
-    return here; /* what it cannot use, the stack counts */
+    return here; /* the stack counts what it drops */
 }
 
 static void hand_over(struct engine *e, uint32_t to, const struct netio_frame *f)
@@ -277,7 +277,7 @@ static void hand_over(struct engine *e, uint32_t to, const struct netio_frame *f
     memcpy(r->frames + (size_t)slot * h->frame_size, f->data, f->len);
     r->len[slot] = f->len;
     r->flags[slot] = f->flags & NETIO_F_L4_CSUM_OK ? TOEC_RX_L4_CSUM_OK : 0;
-    /* sequentially consistent, as the other's flag is: it sees the frame or we see it asleep */
+    /* sequentially consistent, as is the other's flag: it sees the frame, or we see it asleep */
     atomic_store(&r->head, head + 1);
     if (atomic_load(&h->bells[to].sleeping))
         wake(&h->bells[to]);
@@ -307,7 +307,7 @@ int steer_out(struct engine *e, const struct netio_frame *f)
     return 1;
 }
 
-/* Frames of one ring into the stack. */
+/* Delivers the frames of one ring to the stack. */
 static unsigned take(struct engine *e, struct ring *r)
 {
     unsigned tail = atomic_load_explicit(&r->tail, memory_order_relaxed), n = 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sums.c - the internet checksum (RFC 1071) in vectors: see sums.h.
+ * sums.c - the internet checksum (RFC 1071) with vector instructions (sums.h).
  *
- * A vector of 16-bit words w is taken as signed, w - 32768, which costs one exclusive or; the
- * multiply-add of neighbours by ones then gives sums of pairs in 32 bits, which are added up lane
- * by lane, and 32768 for each word is put back at the end. A lane takes 65536 at most of each
- * vector, so 2^14 vectors fit it.
+ * A vector of 16-bit words w is converted to signed words w - 32768 by one exclusive or. A
+ * multiply-add by ones then gives 32-bit sums of adjacent pairs, which are accumulated per lane. At
+ * the end, 32768 is added for each word. A vector adds at most 65536 to a lane, so a lane does not
+ * overflow within 2^14 vectors.
  */
 #include <string.h>
 
@@ -26,8 +26,8 @@ static toec_u16 plain_copy(void *dst, const void *src, unsigned long n)
 #include <immintrin.h>
 
 #define BLOCK 16384ul /* vectors */
-/* Below this there is nothing to win: a few vectors, and then their lanes. A copy saves another
- * look at the bytes. */
+/* Below these sizes plain C is as fast: there are few vectors, and adding up their lanes costs as
+ * much. With a copy the limit is lower, since a separate pass over the bytes is saved. */
 #define SHORT      192ul
 #define SHORT_COPY 128ul
 
@@ -39,8 +39,9 @@ static toec_u16 fold(uint64_t x)
     return (toec_u16)((x & 0xffffu) + (x >> 16));
 }
 
-/* A sum of vectors, copied to `to` on the way when that is not NULL; returns the bytes done. One
- * text for both widths, and for both uses, of which the compiler makes four functions. */
+/* Defines a sum of vectors, which also copies them to `to` unless it is NULL, and returns the bytes
+ * processed. One definition serves both widths and both uses; the compiler makes four functions of
+ * it. */
 #define SUM_VECTORS(NAME, TARGET, TYPE, LOAD, STORE, XOR, MADD, ADD, SET16, SET32, LANES)          \
     __attribute__((target(TARGET), always_inline)) static inline unsigned long NAME(               \
         uint64_t *sum, uint8_t *to, const uint8_t *p, unsigned long n)                             \
@@ -76,8 +77,8 @@ static toec_u16 fold(uint64_t x)
         return done;                                                                               \
     }
 
-/* The rest, and the whole when it is short, is plain C's. A vector is of whole words, so the parts
- * may be added as they are (RFC 1071 2). */
+/* Plain C sums the rest, or all of it when it is short. A vector contains whole words, so the
+ * partial sums may be added directly (RFC 1071 2). */
 #define SUM_FUNCTIONS(NAME, TARGET, VECTORS)                                                       \
     __attribute__((target(TARGET))) static toec_u16 NAME##_sum(const void *data, unsigned long n)  \
     {                                                                                              \

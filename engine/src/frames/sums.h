@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sums.h - the checksum of payload, alone and while it is copied, by what the CPU has: chosen when
- * the first engine is made. core/ has plain C alone (SEEDS S4.1), and these stand before it in the
- * port functions.
+ * sums.h - payload checksums, with and without a copy, using the CPU's vector instructions. The
+ * variant is chosen when the first engine is made. core/ has plain C only (SEEDS S4.1); the port
+ * functions use these instead.
  */
 #ifndef ENGINE_SUMS_H
 #define ENGINE_SUMS_H
@@ -13,20 +13,20 @@
 
 struct sums {
     const char *name;
-    int (*works)(void); /* on this CPU */
-    /* As toec_sum(). */
+    int (*works)(void); /* this CPU supports it */
+    /* Like toec_sum(). */
     toec_u16 (*sum)(const void *data, unsigned long n);
-    /* The same of what it copies; dst and src do not overlap. */
+    /* Copies and returns the checksum of the same bytes; dst and src do not overlap. */
     toec_u16 (*copy)(void *dst, const void *src, unsigned long n);
 };
 
-/* All there are, plain C first, the widest last; ended by one without a name. */
+/* All variants: plain C first, the widest last; the end has no name. */
 extern const struct sums sums_all[];
 
-/* The one in use. Not changed while engines run. */
+/* The variant in use. Not changed while engines run. */
 extern const struct sums *sums;
 void sums_use(const struct sums *one);
-/* The last of them that works, unless one was chosen before. */
+/* Chooses the last variant that works, unless one was chosen before. */
 void sums_choose(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * commands.c - the SW commands of a host, each checked before anything happens
- * (docs/ARCHITECTURE.md rule 5; docs/device-contract.md, SW command).
+ * commands.c - checks and executes the SW commands of hosts (docs/ARCHITECTURE.md rule 5;
+ * docs/device-contract.md, SW command).
  *
  * A command is copied to private memory first and checked there, so the host cannot change it
- * between check and use. A bad one is answered with ERROR and counted; nothing else happens. A
- * command that crossed the final CLOSE_EVENT of its flow is nobody's fault and is ignored.
+ * between check and use. A bad command is answered with ERROR and counted, and has no other effect.
+ * A command that crossed the final CLOSE_EVENT of its flow is not an error and is ignored.
  */
 #include <string.h>
 
@@ -17,14 +17,14 @@
 #include "rx_hold.h"
 #include "shared.h"
 
-/* Commands taken from one queue pair before the next has its turn. */
+/* The most commands taken from a queue pair in one turn. */
 #define COMMAND_BUDGET 64u
 
 /* Each returns 0, CROSSED or a TOE_R_*. */
 typedef int (*command_fn)(struct qp *qp, const struct command *c);
 
-/* IPv4 from arg0, or with V6 the table entry that arg0 names. local: its own address, may be NULL.
- */
+/* Reads an address: IPv4 from arg0, or with V6 the table entry that arg0 selects. local: the local
+ * address of that entry, may be NULL. */
 static int read_address(const struct qp *qp, const struct command *c, int v6, struct toec_addr *out,
                         struct toec_addr *local)
 {
@@ -49,7 +49,7 @@ static int read_address(const struct qp *qp, const struct command *c, int v6, st
     return 0;
 }
 
-/* A refusal by core/ of what was sound for all that this side knows. */
+/* Converts a refusal by core/ of a command that is valid as far as the engine can check. */
 static int from_core(int rc)
 {
     return rc < 0 ? -rc : 0;
@@ -88,7 +88,7 @@ static int do_unlisten(struct qp *qp, const struct command *c)
     return listen_remove(qp, c->flow);
 }
 
-/* The outcome of a sound CONNECT is always told with its cookie. The slot may be NULL. */
+/* Answers a valid CONNECT by CONNECT_FAILED with its cookie. The slot may be NULL. */
 static void connect_failed(struct qp *qp, struct slot *s, uint32_t cookie, int reason)
 {
     struct toe_cmd c = toe_cmd_make(TOE_CMD_CONNECT_FAILED, 0, (uint16_t)reason, 0, cookie, 0);
@@ -99,7 +99,8 @@ static void connect_failed(struct qp *qp, struct slot *s, uint32_t cookie, int r
         slot_free(s);
 }
 
-/* Data may go with the SYN: the host is told the slot, and the SYN waits for its SEND. */
+/* Announces the slot to the host, since data may be sent with the SYN. The SYN waits for the host's
+ * SEND. */
 static void connect_ready(struct qp *qp, struct slot *s)
 {
     struct toe_cmd c = toe_cmd_make(TOE_CMD_CONNECT_READY, 0, 0, s->index, s->cookie, 0);
@@ -143,8 +144,7 @@ static int do_connect(struct qp *qp, const struct command *c)
     return 0;
 }
 
-/* The CONNECT of this cookie is given up, whatever has come of it that its host does not know yet.
- */
+/* Cancels the CONNECT with this cookie, whatever its outcome, if that is not announced yet. */
 static int do_cancel(struct qp *qp, const struct command *c)
 {
     struct engine *e = qp->engine;
@@ -152,18 +152,18 @@ static int do_cancel(struct qp *qp, const struct command *c)
 
     if (!s)
         return CROSSED;
-    opening_del(s); /* of equal cookies the next CANCEL means another */
+    opening_del(s); /* with equal cookies, the next CANCEL is for another */
     if (s->state != SLOT_GONE) {
-        s->state = SLOT_OPENING; /* never told: it ends as one that failed */
+        s->state = SLOT_OPENING; /* not announced: it ends as a failed one */
         s->pending = 0;
         return from_core(toec_abort(e->stack, s->flow, e->now));
     }
-    s->pending = PEND_FAILED; /* established and gone again, or failed: the answer waits */
+    s->pending = PEND_FAILED; /* ended after it was established, or failed: pending answer */
     s->reason = TOE_R_ABORTED;
     return 0;
 }
 
-/* The slot a command names, when the host may name it. */
+/* Finds the slot that a command names, if the host may name it. */
 static int named_slot(struct qp *qp, const struct command *c, struct slot **out)
 {
     if (c->flow >= qp->cfg.slots || !qp->slots[c->flow].announced)
@@ -172,7 +172,7 @@ static int named_slot(struct qp *qp, const struct command *c, struct slot **out)
     return 0;
 }
 
-/* ... and its flow lives. */
+/* ... and checks that its flow exists. */
 static int named_flow(struct qp *qp, const struct command *c, struct slot **out)
 {
     int reason = named_slot(qp, c, out);
@@ -182,7 +182,7 @@ static int named_flow(struct qp *qp, const struct command *c, struct slot **out)
     return (*out)->state == SLOT_GONE ? CROSSED : 0;
 }
 
-/* Told to its host, and not open yet. */
+/* Returns whether the slot is announced to its host, but not open yet. */
 static int is_fast(const struct slot *s)
 {
     return s->state == SLOT_OPENING && s->fast;
@@ -202,7 +202,7 @@ static int do_send(struct qp *qp, const struct command *c)
         return TOE_R_INVAL;
     if (c->arg0 > slot_tx_size(s) - s->tx_used)
         return TOE_R_MSGSIZE;
-    /* before the call: what is acknowledged within it is taken off again */
+    /* before the call, which subtracts what is acknowledged during it */
     s->tx_used += c->arg0;
     reason =
         from_core(toec_send(e->stack, s->flow, c->arg0, !!(c->flags & TOE_F_SEND_PUSH), e->now));
@@ -231,11 +231,11 @@ static int do_recv(struct qp *qp, const struct command *c)
     return from_core(toec_recv(e->stack, s->flow, c->arg0, e->now));
 }
 
-/* From now on only the final CLOSE_EVENT is told. */
+/* Suppresses every notification from now on except the final CLOSE_EVENT. */
 static void closing(struct slot *s)
 {
     s->state = SLOT_CLOSING;
-    hold_drop(s); /* nobody reads it */
+    hold_drop(s); /* the host reads no more */
     s->pending &= (uint8_t) ~(PEND_ESTABLISHED | PEND_URGENT | PEND_DATA | PEND_ACKED | PEND_HALF);
     s->accepted = 1;
     listen_leave(s);
@@ -250,7 +250,7 @@ static int do_close(struct qp *qp, const struct command *c)
     if (reason)
         return reason;
     switch (c->flags) {
-    case TOE_F_CLOSE_ABORT: /* also of a flow that is closing, when its end takes too long */
+    case TOE_F_CLOSE_ABORT: /* also for a closing flow, when its end takes too long */
         closing(s);
         return from_core(toec_abort(e->stack, s->flow, e->now));
     case TOE_F_CLOSE_HALF:
@@ -279,7 +279,7 @@ void command_close_left(struct slot *s)
     toec_close(e->stack, s->flow, e->now);
 }
 
-/* The flow that an OPTION is for: 0, CROSSED or a TOE_R_*. */
+/* Finds the flow of an OPTION. Returns 0, CROSSED or a TOE_R_*. */
 static int option_flow(struct qp *qp, const struct command *c, struct slot **out)
 {
     int reason;
@@ -337,7 +337,7 @@ static int do_release(struct qp *qp, const struct command *c)
     if (reason)
         return reason;
     if (s->state != SLOT_GONE || s->pending)
-        return TOE_R_NOTCONN; /* the final CLOSE_EVENT has not been told */
+        return TOE_R_NOTCONN; /* the final CLOSE_EVENT is still pending */
     slot_free(s);
     return 0;
 }
@@ -436,14 +436,14 @@ unsigned commands_run(struct qp *qp)
         uint32_t position = qp->sw.tail;
 
         if (!toe_ring_get(&qp->sw, &raw)) {
-            qp_halt(qp, TOE_R_PROTO); /* the head says so, the phase does not */
+            qp_halt(qp, TOE_R_PROTO); /* the head counts it, but its phase bit is wrong */
             break;
         }
         command_run(qp, &raw, position);
     }
     qp->sw_commands += n;
     pace_took(&qp->pace, n, qp->engine->now);
-    /* An ERROR stands in the HW ring before the tail passes its command. */
+    /* An ERROR must be in the HW ring before the tail passes its command. */
     if (n)
         event_sw_tail(qp);
     return n;

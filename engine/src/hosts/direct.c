@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * direct.c - a queue pair whose host is a part of this program and runs in the engine's own thread
- * (toe/inline.h): its commands are calls, its notifications are calls at the end of a round. What
- * a command has to answer at once stands in the HW ring until then, which is memory of our own
- * that nobody else looks at.
+ * (toe/inline.h). Its commands are calls; its notifications are calls at the end of a round.
+ * Immediate answers to commands wait in the HW ring until then. That ring is private memory.
  *
- * The host does not call back from a notification: it notes what it owes (manager/, tqp_flush()).
+ * The host must not issue commands from within a notification: it queues them (manager/,
+ * tqp_flush()).
  */
 #include "direct.h"
 #include "commands.h"
 #include "events.h"
 #include "qp.h"
 
-/* The answers. */
+/* Delivers the answers from the HW ring. */
 static unsigned tell_answers(struct qp *qp)
 {
-    /* the host's place in the area is ours to write here */
+    /* the host's doorbell memory, written here on its behalf */
     struct toedev_doorbells *d = (void *)(qp->area + qp->layout.doorbells);
     struct toe_cmd c;
     unsigned n = 0;

@@ -6,7 +6,7 @@
 #include "qp.h"
 
 void direct_command(struct qp *qp, const struct toe_cmd *raw);
-/* Tells what is pending. Returns how many. */
+/* Delivers pending notifications. Returns how many. */
 unsigned direct_tell(struct qp *qp);
 
 #endif

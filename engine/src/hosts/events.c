@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * events.c - notifications from the flows to their host: HW commands and interrupts
- * (docs/device-contract.md: HW commands, Interrupt and moderation).
+ * events.c - notifications to hosts: HW commands and interrupts (docs/device-contract.md: HW
+ * commands, Interrupt and moderation).
  *
- * Every event is first noted in its slot and the slot queued once, then written at the end of the
- * step. So DATA_RECEIVED and SEND_COMPLETE merge by themselves, and a full HW ring loses nothing:
- * the slot waits in the list, one entry a flow however many events it had.
+ * Every event is first recorded in its slot, which is queued once, and written at the end of the
+ * step. So successive DATA_RECEIVED and SEND_COMPLETE events merge, and a full HW ring loses no
+ * event: the slot waits in the list, with one entry per flow however many events are pending.
  */
 #include "events.h"
 #include "base/irq.h"
@@ -15,7 +15,8 @@
 #include "opening.h"
 #include "qp.h"
 
-/* Entries of the common ring that an answer may bring about: the SW tail, and what is said last. */
+/* Further entries of the common ring that an answer may cause: the SW tail, and the last
+ * notification. */
 #define BESIDES 2u
 
 void event_pend(struct slot *s, unsigned what)
@@ -64,7 +65,7 @@ static uint32_t mapped_ip4(const struct toec_addr *a)
     return toe_ip4_number(a->b + 12);
 }
 
-/* The record was written when the event came, before the flow could go away. */
+/* The flow record was written at the time of the event, before the flow could end. */
 static struct toe_cmd established(const struct slot *s)
 {
     const struct toedev_flow_record *r =
@@ -139,7 +140,7 @@ struct toe_cmd event_next(struct slot *s)
     }
 }
 
-/* Nobody reads the notifications of a queue pair that is no longer served. */
+/* Discards pending notifications of a queue pair that is no longer served. */
 static void discard(struct qp *qp)
 {
     struct slot *s;
@@ -185,7 +186,7 @@ static unsigned write_pending(struct qp *qp)
     return n;
 }
 
-/* Now, armed or not. */
+/* Interrupts now, whether armed or not. */
 static void interrupt(struct qp *qp)
 {
     struct engine *e = qp->engine;
@@ -199,7 +200,7 @@ static void interrupt(struct qp *qp)
     qp_halt(qp, TOE_R_PROTO);
 }
 
-/* After new commands were published, and while commands are held back. */
+/* Interrupts if due; called after new commands were published, and while moderation delays one. */
 static void moderate(struct qp *qp)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -217,7 +218,7 @@ void event_sw_tail(struct qp *qp)
         toe_ring_store(&qp->status->sw_tail, qp->sw.tail);
 }
 
-/* In one entry, so that it is said whole. */
+/* Sends the last notification as one entry, so that it cannot be split. */
 static void last_by_manager(struct qp *qp)
 {
     struct toe_cmd c = toe_cmd_make(TOE_CMD_ERROR, 0, qp->halted, 0, qp->sw.tail, 0);
@@ -253,7 +254,8 @@ int event_gone(struct qp *qp)
     return !qp->common || common_room(qp->common) != 0;
 }
 
-/* The manager publishes and interrupts; it could not. */
+/* Follows the manager, which publishes and interrupts: halts the queue pair when an interrupt
+ * failed. */
 static void heed_manager(struct qp *qp)
 {
     qp->hw_published = qp->hw.head;

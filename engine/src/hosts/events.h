@@ -5,30 +5,32 @@
 
 #include "qp.h"
 
-/* The command for the first of the slot's pending notifications, which is taken off. */
+/* Removes the first of the slot's pending notifications and returns its command. */
 struct toe_cmd event_next(struct slot *s);
 void event_pend(struct slot *s, unsigned what);
-/* Writes one at once. The caller has made sure of room. */
+/* Writes one command at once. The caller has checked for room. */
 void event_put(struct qp *qp, const struct toe_cmd *c);
-/* ... ERROR. */
+/* Writes an ERROR the same way. */
 void event_error(struct qp *qp, uint16_t reason, uint32_t flow, uint32_t position, uint8_t type);
-/* Commands that may be written now, with what one answer may bring about besides; TOE_RING_BAD as
- * toe_ring_room(). */
+/* Returns the number of commands that may be written now, less a reserve for what one answer may
+ * cause; TOE_RING_BAD as toe_ring_room(). */
 uint32_t event_room(struct qp *qp);
-/* 1 when there is room for one, by the HW tail last read. */
+/* Returns 1 when there is room for one, by the HW tail last read. */
 int event_has_room(struct qp *qp);
-/* There is none: counted once until there is. */
+/* Counts that there is no room, once until there is room again. */
 void event_full(struct qp *qp);
-/* Publishes that commands have been taken. */
+/* Publishes the SW tail: how many commands have been taken. */
 void event_sw_tail(struct qp *qp);
-/* The last that its host hears: status.halted, ERROR where there is room, and an interrupt, armed
- * or not. As soon as it can be said. */
+/* Sends the last notification of a halted queue pair as soon as possible: status.halted, ERROR if
+ * there is room, and an interrupt whether armed or not. */
 void event_last(struct qp *qp);
-/* Before the queue pair is let go: 1 when whoever writes its HW ring knows. */
+/* Called before the queue pair is freed. Returns 1 when the polling manager can be notified: there
+ * is room for COMMON_GONE, or no manager. */
 int event_gone(struct qp *qp);
-/* Writes what is pending as far as there is room, publishes, interrupts. Returns work done. */
+/* Writes pending notifications while there is room, publishes them, interrupts. Returns work
+ * done. */
 unsigned events_flush(struct qp *qp);
-/* When moderation wants to be called. UINT64_MAX: no need. */
+/* Returns when moderation must be called again. UINT64_MAX: no need. */
 uint64_t events_deadline(const struct qp *qp);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expect.c - a batch will touch its frames, flows, slots and buffers, and what the host has of
- * them; with many flows none of that is in the cache. It is fetched in steps, each for all frames,
- * as each says where the next one's lies. A wrong guess costs a cache line.
+ * expect.c - prefetching. A batch will access its frames, flows, slots and buffers, and the host's
+ * data for them; with many flows none of that is cached. It is prefetched in steps, each for all
+ * frames, since the address for each step is read from the data of the step before. A wrong guess
+ * costs one cache line.
  */
 #include "expect.h"
 #include "qp.h"
 
-/* The flows' slots, and where their next bytes go. */
+/* Prefetches the flows' slots, and the buffer addresses of their next bytes. */
 static void fetch_slots(const struct toec_expected *x, unsigned n)
 {
     unsigned i;
@@ -23,8 +24,8 @@ static void fetch_slots(const struct toec_expected *x, unsigned n)
     }
 }
 
-/* The same where all slots are of one queue pair: no slot is looked into for it, so nothing waits
- * for the slots. Then the host's turn. */
+/* The same when all slots belong to one queue pair: the addresses are computed without reading the
+ * slots, so nothing waits for them. Then calls the host's expect function. */
 static void fetch_direct(const struct qp *qp, const struct toec_expected *x, unsigned n)
 {
     uint32_t slots[TOEC_EXPECT_MAX];
@@ -58,7 +59,7 @@ void expect_send(void *user, void *owner, toec_u32 off)
 
     (void)user;
     __builtin_prefetch(at);
-    __builtin_prefetch(at + 64); /* it may begin at the end of a line */
+    __builtin_prefetch(at + 64); /* it may begin at the end of a cache line */
 }
 
 void expect_frames(struct engine *e, const struct netio_frame *f, unsigned n)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_move.c - a flow that nobody has accepted gets another slot (flow_move.h).
+ * flow_move.c - moves a not yet accepted flow to another slot (flow_move.h).
  *
- * Until then a host only ever was told of it: so its streams are where they began, and what has
- * been received stands at the beginning of the receive buffer.
+ * Before a host accepts a flow, it has only been notified of it. So both streams are at their
+ * start, and the data received is at the start of the receive buffer.
  */
 #include <string.h>
 
@@ -13,14 +13,15 @@
 #include "record.h"
 #include "shared.h"
 
-/* Payload of a host in the engine's thread may be anywhere (rx_hold.h), and it has no other. */
+/* Returns whether a flow can move between them. Payload of a host in the engine's thread may be in
+ * held frames (rx_hold.h), and there is only one such host. */
 static int alike(const struct qp *a, const struct qp *b)
 {
     return a->cfg.tx_size == b->cfg.tx_size && a->cfg.rx_size == b->cfg.rx_size && !a->tell &&
            !b->tell && !a->held && !b->held;
 }
 
-/* The slot that the flow has left. */
+/* Cleans up the slot that the flow has left. */
 static void leave(struct slot *s)
 {
     listen_leave(s);

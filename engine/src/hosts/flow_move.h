@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow_move.h - a passive flow that nobody has accepted, from one slot to another of the same
- * engine.
+ * flow_move.h - moves a passive flow that is not yet accepted to another slot of the same engine.
  */
 #ifndef ENGINE_MOVE_H
 #define ENGINE_MOVE_H
@@ -9,9 +8,9 @@
 #include "qp.h"
 
 /*
- * What has come goes along; the new slot's host is told all from the beginning, the old one, if it
- * knew of the flow, that it is STALE. `to` was taken for it from a listener (NULL: there is none).
- * 0, or -1: all is as it was, and `to` free again.
+ * Moves the flow with the data received so far. The new slot's host gets all notifications from the
+ * start; the old slot's host, if it knew of the flow, gets STALE. `to` was taken from a listener
+ * for this flow (NULL: there is none). Returns 0, or -1 with nothing changed and `to` freed.
  */
 int flow_move(struct slot *s, struct toec_tcb *flow, struct slot *to);
 

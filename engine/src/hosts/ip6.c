@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip6.c - what of the stack's IPv6 others must know: the back end, which addresses to receive for;
- * hosts, in their status pages, from where and to where the TOE carries.
+ * ip6.c - reports the stack's IPv6 configuration: to the back end, the addresses to receive for; to
+ * hosts, in their status pages, the sources and destinations that the TOE serves.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ void ip6_tell(struct engine *e, struct qp *qp)
     struct toec_own_addr own[TOEDEV_IP6_ADDRS];
     unsigned n = toec_own_addresses(e->stack, own, TOEDEV_IP6_ADDRS), i;
 
-    qp->ip6_seq += 2; /* private: the host may have written over the shared one */
+    qp->ip6_seq += 2; /* private copy: the host may have overwritten the shared one */
     __atomic_store_n(&to->seq, qp->ip6_seq - 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     to->flags = (e->cfg.core.ip6 != TOEC_IP6_OFF ? TOEDEV_IP6_ON : 0) |

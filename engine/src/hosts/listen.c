@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.c - listeners: one group per address and port, new flows spread over its members
- * (docs/device-contract.md, LISTEN). WEAK members keep the port open for others to come (a parent
- * whose children will serve): with nobody else flows wait with them, and go to the first who
- * serves.
+ * listen.c - listeners: one group per address and port, whose members share new flows
+ * (docs/device-contract.md, LISTEN). WEAK members keep the port open for later members (a parent
+ * whose children will serve). While all members are WEAK, flows wait with them and move to the
+ * first member that is not.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void free_group(struct listen_group *g)
     free(g);
 }
 
-/* Half-open flows may take at most half of the slots that the first member brings. */
+/* Returns the limit of half-open flows: at most half of the first member's slots. */
 static uint32_t syn_backlog(const struct qp *qp)
 {
     uint32_t half = qp->cfg.slots / 2;
@@ -58,7 +58,8 @@ static uint32_t syn_backlog(const struct qp *qp)
     return half < 256 ? half : 256;
 }
 
-/* NULL: *reason says why not. */
+/* Makes a group with its listener in the stack. Returns NULL on failure, with a TOE_R_* in
+ * *reason. */
 static struct listen_group *new_group(struct qp *qp, const struct toec_addr *addr, int v6only,
                                       uint16_t port, int *reason)
 {
@@ -85,7 +86,7 @@ static struct listen_group *new_group(struct qp *qp, const struct toec_addr *add
     return g;
 }
 
-/* Room for one more member, so that adding it cannot fail. */
+/* Allocates room for one more member, so that adding it cannot fail. */
 static int reserve(struct listen_group *g)
 {
     uint32_t room = g->room ? g->room * 2 : 4;
@@ -106,8 +107,8 @@ static int reserve(struct listen_group *g)
 
 static struct slot *place_for(const struct listen_group *g, uint32_t hash, int weak);
 
-/* A place with another member of the group: one who serves, else one who keeps the port open for
- * others to come. Not back to a WEAK one. */
+/* Takes a slot of another member of the group: one that is not WEAK if possible. weak: the flow's
+ * member is WEAK itself, so no WEAK one is taken. */
 static struct slot *other_place(const struct listen_group *g, const struct slot *s, int weak)
 {
     struct slot *to = place_for(g, s->index, 0);
@@ -116,16 +117,16 @@ static struct slot *other_place(const struct listen_group *g, const struct slot 
 }
 
 /*
- * What came to a listener and was not accepted goes to another of its group, as Linux has one queue
- * for all who share a listener. Without another, or one with room, it is reset. Of half-open flows
- * that is decided when they open (listen_reopen()).
+ * Moves a listener's unaccepted flows to another member of its group, since Linux has one queue for
+ * all processes that share a listener. A flow is reset if no other member has room. For half-open
+ * flows this is decided when they open (listen_reopen()).
  */
 static void leave_unaccepted(struct listen_member *m, const struct listen_group *g)
 {
     struct qp *qp = m->qp;
     uint32_t i;
 
-    /* only as long as there are any: a listener without flows costs no walk over the slots */
+    /* ends when none is left: a listener without flows needs no walk over the slots */
     for (i = 0; m->flows && i < qp->fresh; i++) {
         struct slot *s = &qp->slots[i];
 
@@ -167,8 +168,8 @@ int listen_reopen(struct slot *s, struct toec_tcb *flow)
 }
 
 /*
- * Somebody serves the port now: he gets what came to a member before it turned WEAK and was not
- * accepted since (a parent that listens and leaves accepting to its children).
+ * Called when a member that is not WEAK has joined: moves flows to it that WEAK members have not
+ * accepted (a parent that listens and leaves accepting to its children).
  */
 static void relieve_weak(struct listen_group *g)
 {
@@ -179,7 +180,7 @@ static void relieve_weak(struct listen_group *g)
             leave_unaccepted(g->members[i], g);
 }
 
-/* On this engine, of all queue pairs of the same user. */
+/* Counts the listeners of all queue pairs of the same user on this engine. */
 static uint32_t user_listeners(const struct qp *of)
 {
     const struct engine *e = of->engine;
@@ -191,7 +192,7 @@ static uint32_t user_listeners(const struct qp *of)
     return n;
 }
 
-/* It names the listener that the queue pair has by this number. */
+/* Changes the listener that the queue pair already has by this id. */
 static int change(struct listen_member *m, int same, uint32_t backlog, int weak)
 {
     if (!same)
@@ -203,7 +204,7 @@ static int change(struct listen_member *m, int same, uint32_t backlog, int weak)
     return 0;
 }
 
-/* There is room for it. */
+/* Adds a member. There is room for it. */
 static struct listen_member *enter(struct listen_group *g, struct qp *qp, struct listen_member *m)
 {
     m->group = g;
@@ -215,7 +216,8 @@ static struct listen_member *enter(struct listen_group *g, struct qp *qp, struct
     return m;
 }
 
-/* A member of that group, which is made if need be; NULL: *reason says why not. */
+/* Makes a member of the group for this address and port, and the group if needed. Returns NULL on
+ * failure, with a TOE_R_* in *reason. */
 static struct listen_member *join(struct qp *qp, const struct toec_addr *addr, int v6only,
                                   uint16_t port, int *reason)
 {
@@ -281,12 +283,13 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
 
     if (m)
         return change(m, is_group(m->group, addr, v6only, port), backlog, weak);
-    /* One more may be WEAK: a host turns a listener weak by a new one, then takes the old back. */
+    /* One more is allowed if WEAK: a host makes a listener weak by adding a new one, then removing
+     * the old one. */
     if (qp->member_count >= LISTENERS_PER_QP + !!weak)
         return TOE_R_NOBUFS;
     if (qp->max_listeners && user_listeners(qp) >= qp->max_listeners + !!weak)
         return TOE_R_NOBUFS;
-    reason = shared_listen(qp, addr, v6only, port, &held); /* each: it may be another user's */
+    reason = shared_listen(qp, addr, v6only, port, &held); /* for each: users may differ */
     if (reason)
         return reason;
     reason = owners_add(qp, port, 1);
@@ -307,7 +310,7 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
     return 0;
 }
 
-/* at: where the queue pair's list names the member. */
+/* Removes a member. at: the pointer to it in the queue pair's list. */
 static void remove_member(struct listen_member **at)
 {
     struct listen_member *m = *at;
@@ -327,7 +330,7 @@ static void remove_member(struct listen_member **at)
         free_group(g);
         g = NULL;
     }
-    m->weak = 0; /* what it has may wait with one who is */
+    m->weak = 0; /* so its flows may move to a WEAK member */
     leave_unaccepted(m, g);
     owners_del(m->qp, port);
     shared_unlisten(e, port, &m->held);
@@ -358,8 +361,8 @@ static int fastopen_key(struct listen_member *m, uint32_t low, uint32_t high)
     return 0;
 }
 
-/* Of those that nobody has accepted, too: the option follows the LISTEN, and some may have come in
- * between. */
+/* Sets the option, also on flows that are not yet accepted: OPTION follows LISTEN, and flows may
+ * have arrived in between. */
 static void set_reuse(struct listen_group *g, uint32_t reuse)
 {
     struct engine *e = g->engine;
@@ -443,9 +446,9 @@ static uint32_t slots_used(const struct listen_member *m)
     return m->qp->cfg.slots - m->qp->free_count;
 }
 
-/* The member, WEAK or not, whose queue pair has the fewest flows, from the one that the hash names
- * on: with blocking workers that serve a connection each, none waits for a busy one while another
- * is idle. */
+/* Returns the member (WEAK or not, as given) whose queue pair has the fewest flows, starting the
+ * search at the hash. With blocking workers that serve one connection each, no connection then
+ * waits for a busy worker while another is idle. */
 static struct listen_member *least_busy(const struct listen_group *g, uint32_t hash, int weak)
 {
     struct listen_member *best = NULL;
@@ -466,7 +469,7 @@ static struct slot *place_for(const struct listen_group *g, uint32_t hash, int w
     struct slot *s = m ? take_from(m) : NULL;
     uint32_t i;
 
-    /* Its queue pair may be out of slots for other ports' sake: then any that has one. */
+    /* Its queue pair may have no free slot because of other ports: then take any member's. */
     for (i = 0; m && i < g->count && !s; i++)
         if (g->members[i]->weak == weak && g->members[i]->used <= g->members[i]->backlog)
             s = take_from(g->members[i]);
@@ -483,7 +486,8 @@ static int serves_any(const struct listen_group *g)
     return 0;
 }
 
-/* Nobody serves: flows wait with WEAK members, which have one backlog for all together. */
+/* Returns whether flows may wait with the WEAK members when there are no others. WEAK members share
+ * one backlog. */
 static int may_wait(const struct listen_group *g)
 {
     uint32_t i, waiting = 0;

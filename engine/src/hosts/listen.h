@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * listen.h - who listens: a group per address and port, with the queue pairs that are its members.
+ * listen.h - listeners: one group per address and port, whose members are queue pairs.
  */
 #ifndef ENGINE_LISTEN_H
 #define ENGINE_LISTEN_H
@@ -13,10 +13,10 @@ struct listen_member {
     struct qp *qp;
     uint32_t id;            /* the host's */
     uint32_t backlog, used; /* used: established, not accepted */
-    uint32_t flows;         /* of those and half-open ones */
+    uint32_t flows;         /* used, plus half-open flows */
     int weak;
-    struct ports_held held; /* of a shared address */
-    uint8_t keys[32];       /* FASTOPEN_KEY, so far */
+    struct ports_held held; /* ports held in the kernel, with a shared address */
+    uint8_t keys[32];       /* FASTOPEN_KEY, as far as received */
     uint32_t key_bytes;
     struct listen_member *next; /* of the queue pair */
 };
@@ -38,24 +38,26 @@ struct listen_group {
 int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t port, uint32_t id,
                uint32_t backlog, int weak);
 int listen_remove(struct qp *qp, uint32_t id);
-/* OPTION of a listener: of all of its port, whoever of its members says it. */
+/* Sets an OPTION of a listener. It applies to the whole port, whichever member sets it. */
 int listen_option(struct qp *qp, uint32_t id, uint16_t option, uint32_t arg0, uint32_t arg1);
 void listen_remove_all(struct qp *qp);
 
-/* As they were in another process (takeover_restore.c); the stack knows them already. NULL: no
- * memory. */
+/* Restore groups and members saved by another process (takeover_restore.c). The stack has its
+ * listeners already. NULL: no memory. */
 struct listen_group *listen_restore_group(struct engine *e, const uint8_t addr[16], int v6only,
                                           uint16_t port, uint32_t core_id);
 struct listen_member *listen_restore_member(struct listen_group *g, struct qp *qp);
 struct listen_member *listen_member_of(struct qp *qp, uint32_t id);
 
-/* Picks a free slot of the member that the hash names, else of another with room; NULL: refuse. */
+/* Takes a free slot of the member selected by the hash, else of another member with room; NULL:
+ * refuse. */
 struct slot *listen_pick(struct listen_group *g, uint32_t hash);
-/* A half-open flow whose listener has gone is established now: another gets it, or -1. */
+/* Moves a half-open flow, now established, whose listener has gone to another listener. -1: there
+ * is none. */
 int listen_reopen(struct slot *s, struct toec_tcb *flow);
-/* The flow is established: it stands in its listener's backlog. */
+/* Adds an established flow to its listener's backlog. */
 void listen_enter(struct slot *s);
-/* It is accepted, closed or gone: the listener knows it no more. */
+/* Removes a flow that is accepted, closed or gone from its listener. */
 void listen_leave(struct slot *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * opening.c - CONNECTs that have no answer yet, found by cookie: for CANCEL and for OPTIONs before
- * the host knows the slot. Cookies are the host's choice, so the buckets are keyed: it cannot
- * choose such as share one. Of equal cookies the newest is found.
+ * opening.c - finds unanswered CONNECTs by cookie: for CANCEL, and for OPTIONs before the host
+ * knows the slot. The host chooses the cookies, so the hash has a secret salt: the host cannot
+ * choose cookies that share a bucket. Among equal cookies the newest is found.
  */
 #include "opening.h"
 #include "qp.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* opening.h - CONNECTs that have no answer yet, by cookie. */
+/* opening.h - unanswered CONNECTs, by cookie. */
 #ifndef ENGINE_OPENING_H
 #define ENGINE_OPENING_H
 
 #include "qp.h"
 
 void opening_add(struct slot *s);
-/* Not in the list: nothing happens. */
+/* Removes the slot; no effect when it is not in the list. */
 void opening_del(struct slot *s);
-/* One of this cookie, or NULL. */
+/* Returns a slot with this cookie, or NULL. */
 struct slot *opening_find(const struct qp *qp, uint32_t cookie);
 
 #endif

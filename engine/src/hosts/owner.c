@@ -9,7 +9,8 @@
 #include "listen.h"
 #include "owner.h"
 
-/* Its parent, and when it began (proc_pid_stat(5)). 0, or -1 when there is none. */
+/* Reads a process's parent and start time (proc_pid_stat(5)). Returns 0, or -1 when there is no
+ * such process. */
 static int look_up(int pid, int *parent, uint64_t *born)
 {
     char path[32], text[512];
@@ -25,7 +26,7 @@ static int look_up(int pid, int *parent, uint64_t *born)
     n = fread(text, 1, sizeof(text) - 1, f);
     fclose(f);
     text[n] = 0;
-    at = strrchr(text, ')'); /* the name before it may hold anything */
+    at = strrchr(text, ')'); /* the name before it may contain any character */
     if (!at || sscanf(at + 1,
                       " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
                       "%*d %*d %llu",
@@ -77,7 +78,7 @@ static int is_child_of(const struct owner *o, const struct process_id *p)
 }
 
 struct entry {
-    const struct qp *qp; /* to tell it by; not looked at */
+    const struct qp *qp; /* only compared, never dereferenced */
     uid_t uid;
     struct process_id self;
     uint16_t port;

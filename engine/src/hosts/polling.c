@@ -10,25 +10,26 @@
 #include "polling.h"
 #include "qp.h"
 
-/* Handed out of one ring before hosts are told, and the next ring has its turn. */
+/* Entries handed out from one ring before hosts are notified and the next ring is served. */
 #define DEAL_BUDGET 64u
-/* Looks in vain after which whoever shares the CPU may run. Nothing else ends the polling. */
+/* After so many polls without work the thread yields the CPU. It never stops polling otherwise. */
 #define LOOKS_PER_YIELD 1024u
 
 struct entry {
     struct toe_cmd cmd;
     struct qp *qp;
     uint32_t kind;
-    atomic_uint turn; /* position + 1 when it is written; stored last */
+    atomic_uint turn; /* position + 1 once the entry is written; stored last */
 };
 _Static_assert(sizeof(void *) != 8 || sizeof(struct entry) == 32, "two in a cache line");
 
-/* Single producer, the engine; single consumer, the manager. Positions run free. */
+/* Single producer: the engine; single consumer: the manager. Positions are free-running
+ * counters. */
 struct common {
     _Alignas(LINE) struct entry *entries;
     uint32_t count;               /* a power of two */
     _Alignas(LINE) uint32_t head; /* the engine's */
-    uint32_t tail_seen;           /* the manager's as last read */
+    uint32_t tail_seen;           /* the manager's tail as last read */
     _Alignas(LINE) atomic_uint tail;
     atomic_ullong dealt, wakes; /* since common_tally() */
 };
@@ -41,8 +42,8 @@ struct polling {
     int has_thread;
     struct gate gate;
     atomic_int quit;
-    _Alignas(LINE) struct outlet *first; /* to be told */
-    atomic_ullong irq_since;             /* shared: as engine.irq_since */
+    _Alignas(LINE) struct outlet *first; /* outlets to publish */
+    atomic_ullong irq_since;             /* shared: like engine.irq_since */
 };
 
 struct polling *polling_new(uint32_t engines, uint32_t entries)
@@ -193,7 +194,7 @@ static unsigned deal(struct polling *p, struct common *c)
     return n;
 }
 
-/* The engine halts a queue pair whose interrupt is broken. */
+/* Interrupts the host. When that fails, the engine halts the queue pair. */
 static void interrupt(struct polling *p, struct outlet *o, uint64_t now)
 {
     o->wake = false;
@@ -206,7 +207,7 @@ static void interrupt(struct polling *p, struct outlet *o, uint64_t now)
     wake_fd_write(o->qp->engine->wake_fd);
 }
 
-/* Those that wait for moderation stay in the list. */
+/* Publishes to the listed outlets; those whose interrupt moderation delays stay in the list. */
 static void tell(struct polling *p, uint64_t now)
 {
     struct outlet *o, **at = &p->first;
@@ -230,7 +231,7 @@ static void tell(struct polling *p, uint64_t now)
         *at = o->next;
         o->listed = false;
         if (o->gone && qp->engine->cfg.qp_unused)
-            qp->engine->cfg.qp_unused(qp->engine->cfg.arg, qp); /* it is not ours from here on */
+            qp->engine->cfg.qp_unused(qp->engine->cfg.arg, qp); /* last access to it */
     }
 }
 
@@ -263,8 +264,8 @@ static void *run(void *arg)
     unsigned vain = 0;
 
     while (!atomic_load_explicit(&p->quit, memory_order_relaxed)) {
-        /* Before the round: the engines stand when it is shut, so that a round in vain has seen all
-         * that they have left. One that began earlier has not. */
+        /* Read before the round: the engines are paused when the gate is shut, so a round that
+         * finds no work has seen all their entries. A round that began before has not. */
         int shut = gate_is_shut(&p->gate);
 
         if (polling_round(p, engine_clock())) {

@@ -26,9 +26,9 @@
 #include "rx_hold.h"
 #include "tx_share.h"
 
-/* Slots looked at in one step when flows are reset: a big queue pair must not stall the others. */
+/* Slots visited in one step when flows are reset: a large queue pair must not stall the others. */
 #define REAP_BATCH 256u
-/* Flows that the dead owner had closed may finish this long. */
+/* How long flows that the dead host had closed may take to finish. */
 #define ORPHAN_TIME (60 * NS_PER_S)
 
 static int check_attach(const struct qp_attach *a, struct toedev_layout *l, char *err, size_t n)
@@ -44,7 +44,8 @@ static int check_attach(const struct qp_attach *a, struct toedev_layout *l, char
                  (unsigned long long)(l->total >> 20), (unsigned long long)(a->max_bytes >> 20));
         return TOE_R_NOBUFS;
     }
-    /* A write that blocks is ended, where a queue pair is taken over: events.c. */
+    /* When a queue pair is taken over, its eventfd may block; a blocked write is interrupted
+     * (irq.h). */
     if (toedev_check_area(a->area_fd, l->total, err, n) != 0 ||
         toedev_check_irq(a->irq_fd, a->again, err, n) != 0)
         return TOE_R_INVAL;
@@ -54,7 +55,7 @@ static int check_attach(const struct qp_attach *a, struct toedev_layout *l, char
 #define SMALL_PAGE 4096u
 #define HUGE_PAGE  (2u << 20)
 
-/* All zero, on huge pages where there are such, and none of it resident before it is touched. */
+/* Returns zeroed memory, on huge pages if available, not resident until it is touched. */
 static void *get_pages(size_t size)
 {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -75,9 +76,9 @@ static int make_slots(struct qp *qp)
     return qp->slots && qp->free_slots ? 0 : -1;
 }
 
-/* Buffers of many flows lie on huge pages when those of one are no more than a small page, so that
- * few bytes become resident that nobody uses. Larger ones stay on small pages: else those of idle
- * flows, and what of a buffer is not in use, would be resident. */
+/* Requests huge pages for buffers if those of one flow fit in a small page, so that few unused
+ * bytes become resident. Larger buffers stay on small pages: otherwise buffers of idle flows, and
+ * unused parts of buffers, would be resident. */
 static void ask_huge(const struct qp *qp)
 {
     size_t size = qp->layout.buffers;
@@ -88,7 +89,7 @@ static void ask_huge(const struct qp *qp)
         (void)madvise(qp->area, size, MADV_HUGEPAGE);
 }
 
-/* fd -1: memory of this process alone. */
+/* Maps the area; fd -1: as private memory of this process. */
 static int map_area(struct qp *qp, int fd)
 {
     void *p = mmap(NULL, qp->layout.total, PROT_READ | PROT_WRITE,
@@ -107,7 +108,7 @@ static int map_area(struct qp *qp, int fd)
     return 0;
 }
 
-/* The name is for people and for JSON: printable ASCII. */
+/* Copies the name, for logs and JSON, as printable ASCII. */
 static void copy_name(struct qp *qp, const char *name)
 {
     size_t i;
@@ -219,7 +220,7 @@ void qp_free(struct qp *qp)
     free(qp);
 }
 
-/* Of the free slots, those that have been in use. */
+/* Returns how many free slots have been in use before. */
 static uint32_t given_back(const struct qp *qp)
 {
     return qp->free_count - (qp->cfg.slots - qp->fresh);
@@ -262,7 +263,7 @@ void slot_free(struct slot *s)
     hold_drop(s);
     s->state = SLOT_FREE;
     s->announced = 0;
-    s->pending = 0; /* its place in the pending list is dropped when its turn comes */
+    s->pending = 0; /* its entry in the pending list is removed in its turn */
     qp->free_slots[given_back(qp)] = s->index;
     qp->free_count++;
 }
@@ -302,8 +303,9 @@ void qp_drop(struct qp *qp)
         drop_now(qp);
 }
 
-/* In turns with the others, as ever. What the host announces meanwhile is not looked at, for it may
- * hold the memory still; nor what waits for something else than its turn. */
+/* Served in turn with the other queue pairs. Commands that the host announces later are ignored,
+ * since its processes may still map the memory; so are commands that wait for anything except their
+ * turn. */
 unsigned qp_leave(struct qp *qp)
 {
     unsigned n = qp->halted ? 0 : commands_run(qp);
@@ -316,8 +318,8 @@ unsigned qp_leave(struct qp *qp)
     return n + 1;
 }
 
-/* Ends one flow of a queue pair that is no longer served: as the kernel closes the sockets of a
- * process that was killed, unless it has broken the contract. */
+/* Ends one flow of a queue pair that is no longer served: as the kernel does with the sockets of a
+ * killed process, unless the host has broken the contract. */
 static void reap_slot(struct slot *s)
 {
     struct engine *e = s->qp->engine;
@@ -341,7 +343,7 @@ unsigned qp_reap(struct qp *qp)
     if (!qp->dropped && !qp->halted)
         return 0;
     if (qp->engine->now >= qp->orphan_deadline) {
-        qp->orphan_deadline = UINT64_MAX; /* once more, now all of them */
+        qp->orphan_deadline = UINT64_MAX; /* resets them all in a second pass */
         qp->abort_all = 1;
         qp->abort_next = 0;
         return 1;

@@ -9,7 +9,7 @@
 #include "qp.h"
 #include "record.h"
 
-/* A record is refreshed at most this often, and at most so many in one step. */
+/* The shortest time between two refreshes of a record, and the most refreshes in one step. */
 #define REFRESH_TIME  (20 * NS_PER_MS)
 #define REFRESH_BATCH 8u
 
@@ -71,10 +71,11 @@ void record_write(struct slot *s)
 {
     struct toedev_flow_record *shared =
         (void *)(s->qp->area + s->qp->layout.records + (uint64_t)s->index * TOEDEV_RECORD);
-    struct toedev_flow_record r = *shared; /* what a gone flow leaves standing */
+    struct toedev_flow_record r = *shared; /* fields that stay after the flow has ended */
 
     fill(s, &r);
-    /* The sequence comes from private memory: the host may have written over the shared one. */
+    /* The sequence count is kept in private memory: the host may have overwritten the shared
+     * one. */
     r.seq = s->record_seq + 1;
     __atomic_store_n(&shared->seq, r.seq, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -88,7 +89,7 @@ void record_touch(struct slot *s)
 {
     struct engine *e = s->qp->engine;
 
-    if (s->dirty || s->qp->tell) /* who is in this thread asks for it when it is wanted */
+    if (s->dirty || s->qp->tell) /* a host in this thread requests it when needed */
         return;
     s->dirty = 1;
     s->dirty_at = e->now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* record.h - flow records, which tools read. */
+/* record.h - flow records in the shared area, read by tools. */
 #ifndef ENGINE_RECORD_H
 #define ENGINE_RECORD_H
 
@@ -7,7 +7,7 @@
 
 void record_write(struct slot *s);
 void record_touch(struct slot *s);
-/* Refreshes records whose time has come, a bounded number. */
+/* Refreshes the records that are due, a bounded number. */
 void records_refresh(struct engine *e);
 uint64_t records_deadline(const struct engine *e);
 

@@ -9,7 +9,7 @@
 #include "refs.h"
 
 #define REFS_FIRST 16u
-#define REFS_MAX   1024u /* of a slot; a power of two, as all sizes of the ring */
+#define REFS_MAX   1024u /* of a slot; a power of two, as is every size of the ring */
 
 struct ref {
     const uint8_t *data;
@@ -21,7 +21,7 @@ static struct ref *at(const struct refs *r, uint32_t i)
     return &r->ring[(r->head + i) & (r->size - 1)];
 }
 
-/* Room for one more. */
+/* Makes room for one more reference. */
 static int grow(struct refs *r)
 {
     uint32_t size = r->size ? 2 * r->size : REFS_FIRST, i;
@@ -111,7 +111,8 @@ void refs_free(struct slot *s)
     s->refs = NULL;
 }
 
-/* The first reference that ends behind off: its index, or the count. They are in order. */
+/* Returns the index of the first reference that ends after off, or the count. References are in
+ * order. */
 static uint32_t find(const struct slot *s, uint32_t off)
 {
     const struct refs *r = s->refs;
@@ -129,14 +130,14 @@ static uint32_t find(const struct slot *s, uint32_t off)
     return low;
 }
 
-/* The longest piece of the n bytes at off that lies in one place; *i as from find(). */
+/* Returns the longest contiguous prefix of the n bytes at off; *i as returned by find(). */
 static struct netio_ref piece(const struct slot *s, uint32_t off, uint32_t n, uint32_t *i)
 {
     const struct refs *r = s->refs;
     const struct ref *f = r && *i < r->count ? at(r, *i) : NULL;
     uint32_t size = slot_tx_size(s), from = off & (size - 1), k = n;
 
-    if (f && (int32_t)(off - f->off) >= 0) { /* its beginning may be acknowledged */
+    if (f && (int32_t)(off - f->off) >= 0) { /* its start may have been acknowledged */
         uint32_t past = off - f->off;
 
         if (f->len - past <= n) {
@@ -161,7 +162,7 @@ void refs_payload(struct engine *e, const struct slot *s, uint32_t off, uint32_t
     while (done < n) {
         struct netio_ref part = piece(s, off + done, n - done, &i);
 
-        if (p->count == NETIO_REFS_MAX) { /* all of it into one place */
+        if (p->count == NETIO_REFS_MAX) { /* gather all of it */
             gso_gather(e->offload.gathered, p, 0, done);
             p->ref[0] = (struct netio_ref){e->offload.gathered, done};
             p->count = 1;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * refs.h - payload to send that lies in the program's memory and not in the slot's send buffer
- * (SEEDS S4.4). Only of a host within the engine's own thread: nobody else's memory is to be seen.
+ * refs.h - payload that is sent from the program's memory instead of the slot's send buffer (SEEDS
+ * S4.4). Only for a host within the engine's own thread: the memory of other processes is not
+ * accessible.
  *
- * A reference stands for bytes of the send stream, and takes the room in the send buffer that they
- * would; their place in it is not used. It ends when they are acknowledged, when the flow is gone,
- * or when the bytes are copied into their place after all (refs_settle()).
+ * A reference represents bytes of the send stream. It reserves their room in the send buffer, which
+ * stays unused. It ends when the bytes are acknowledged, when the flow ends, or when the bytes are
+ * copied into the reserved room after all (refs_settle()).
  */
 #ifndef ENGINE_REFS_H
 #define ENGINE_REFS_H
@@ -14,29 +15,30 @@
 
 struct ref;
 
-/* Of a slot: a ring in the order of the stream. */
+/* The references of a slot: a ring in stream order. */
 struct refs {
     uint32_t head, count, size;
     struct ref *ring;
 };
 
-/* Has the slot any? */
+/* Returns whether the slot has references. */
 static inline int refs_any(const struct slot *s)
 {
     return s->refs && s->refs->count;
 }
-/* The n bytes of s's stream from offset off on, which SEND is to announce, lie at data. 0, or -1
- * when it cannot be noted, or is no part of what may be announced: nothing has changed. */
+/* Adds a reference: the n bytes of s's stream at offset off, to be announced by SEND, are at data.
+ * Returns 0, or -1 with nothing changed: no memory, or the bytes are outside what may be
+ * announced. */
 int refs_add(struct slot *s, uint32_t off, const uint8_t *data, uint32_t n);
-/* s->una has moved. */
+/* Called when s->una has advanced. */
 void refs_acked(struct slot *s);
-/* Copies what is referred to into the send buffer. */
+/* Copies all referenced bytes into the send buffer. */
 void refs_settle(struct slot *s);
-/* Forgets all: the bytes are not wanted any more. */
+/* Drops all references: the bytes are no longer needed. */
 void refs_drop(struct slot *s);
 void refs_free(struct slot *s);
-/* Where the n bytes from offset off on lie; gathered in memory of the engine if they lie in more
- * places than a frame may have. */
+/* Returns references to the n bytes at offset off, gathered in the engine's memory if they have
+ * more parts than a frame may have. */
 void refs_payload(struct engine *e, const struct slot *s, uint32_t off, uint32_t n,
                   struct offload_payload *p);
 

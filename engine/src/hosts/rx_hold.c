@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rx_hold.c - received payload that stays in its frame (rx_hold.h).
+ * rx_hold.c - received payload that is kept in its frame (rx_hold.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "frames/gro.h"
 #include "rx_hold.h"
 
-#define EXPECTED 6u /* lines of the next frame; then the hardware knows */
+#define EXPECTED 6u /* cache lines of the next frame; then the hardware prefetches */
 
 static struct hold_list *list_of(const struct slot *s)
 {
@@ -63,7 +63,7 @@ void hold_qp_free(struct qp *qp)
     qp->held = NULL;
 }
 
-/* ---- a frame's way into the list ---- */
+/* ---- holding a frame ---- */
 
 int hold_put_off(struct engine *e, struct slot *s, uint32_t off, const struct toec_packet *p,
                  uint32_t p_off, uint32_t len)
@@ -76,7 +76,7 @@ int hold_put_off(struct engine *e, struct slot *s, uint32_t off, const struct to
         engine_count(e, EC_hold_small);
         return 0;
     }
-    /* Not of a batch (reassembled, or handed over); or its host does not know the flow yet. */
+    /* Not part of a batch (reassembled, or handed over), or the flow is not announced yet. */
     if ((!h->frame && !p->opaque) || (p->flags & TOEC_RX_REASSEMBLED) || s->state != SLOT_OPEN ||
         !s->announced) {
         engine_count(e, EC_hold_unfit);
@@ -123,7 +123,8 @@ static void append(struct engine *e, struct hold_list *l, uint32_t number)
     l->last = number;
 }
 
-/* Payload of one frame. A frame is held once: bytes of it that come a second time are copied. */
+/* Holds the payload of one frame. A frame is held once: bytes of it placed a second time are
+ * copied. */
 static int keep(struct engine *e, const struct slot *s, uint32_t off, const uint8_t *data,
                 uint32_t len, const struct netio_frame *f)
 {
@@ -164,7 +165,7 @@ void hold_in_order(struct engine *e, const struct slot *s, uint32_t n)
     const struct gro_chain *c = h->packet->opaque;
     uint32_t at = h->p_off, off = h->off, left = h->len, i;
 
-    if (s != h->slot || n < left) { /* they are others' */
+    if (s != h->slot || n < left) { /* other bytes than those deferred */
         hold_copy(e);
         return;
     }
@@ -202,7 +203,8 @@ void hold_release_batch(struct engine *e, struct netio_frame *f, unsigned n)
 
 /* ---- reading ---- */
 
-/* The reader takes one frame after the other, and where one begins no hardware foresees. */
+/* Prefetches the next frame. The reader reads frame after frame, and the hardware cannot predict
+ * the address of the next. */
 static void expect_next(const struct engine *e, const struct held *h)
 {
     const struct held *n = h->next ? node(e, h->next) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shared.c - an address that the kernel has too, in an engine (shared.h). */
+/* shared.c - an address shared with the kernel, in an engine (shared.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -22,7 +22,8 @@ static int link_route(void *user, const struct toec_addr *dst, struct toec_addr 
 
 /* ---- neighbours ---- */
 
-/* Written whole or not at all; when there is no room core/ asks again. */
+/* Requests a neighbour. A request is written whole or not at all; when there is no room core/
+ * requests it again. */
 static void link_ask(void *user, const struct toec_addr *addr)
 {
     const struct engine *e = user;
@@ -60,7 +61,7 @@ void shared_set_prefix(struct engine *e, void *arg)
 
 /* ---- addresses ---- */
 
-/* Is the flow's own address one that stays? */
+/* Returns whether the flow's local address remains. */
 typedef int (*stays_fn)(const struct toec_addr *local, const void *arg);
 
 static void reset_slots(struct qp *qp, stays_fn stays, const void *arg)
@@ -73,7 +74,7 @@ static void reset_slots(struct qp *qp, stays_fn stays, const void *arg)
         struct slot *s = &qp->slots[i];
 
         if (!s->flow) {
-            s->doomed |= s->state == SLOT_OPENING; /* half-open: of what family is not known */
+            s->doomed |= s->state == SLOT_OPENING; /* half-open: its family is not known */
             continue;
         }
         toec_flow_info(stack, s->flow, &info);
@@ -114,7 +115,7 @@ static int is_there(const struct toec_addr *local, const void *arg)
     return routes_is4(local);
 }
 
-/* Has it lost one? Else nothing is to be reset. */
+/* Returns whether an address has been lost; otherwise no flow is reset. */
 static int loses(const struct engine *e, const struct addresses6 *now)
 {
     struct toec_own_addr own[TOEC_GIVEN_MAX];
@@ -133,7 +134,7 @@ void shared_set_addresses6(struct engine *e, void *arg)
     if (e->cfg.core.ip6 == TOEC_IP6_OFF)
         return;
     if (loses(e, now))
-        reset_flows(e, is_there, now); /* before: peers are to hear of it */
+        reset_flows(e, is_there, now); /* first, so that the RSTs reach the peers */
     toec_set_addresses6(e->stack, now->given,
                         now->count < TOEC_GIVEN_MAX ? now->count : TOEC_GIVEN_MAX);
     e->idle_until = 0;
@@ -193,7 +194,7 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
         int reason = ports_connect(ports, local, &port, i, &who);
 
         if (reason == TOE_R_ADDRNOTAVAIL && !local_port)
-            continue; /* the next choice may do */
+            continue; /* the next choice may succeed */
         if (reason) {
             engine_count(e, EC_port_refused);
             return -reason;
@@ -209,7 +210,7 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     return rc;
 }
 
-/* The families that one who listens there serves. */
+/* Returns whether a listener at this address serves the family. */
 static int serves(const struct toec_addr *addr, int v6only, int ip6)
 {
     static const struct toec_addr any;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tx_share.c - how much of its send buffer a flow uses, where the host asks for that
+ * tx_share.c - limits how much of its send buffer a flow uses, if the host requests it
  * (toe/inline.h).
  *
- * A ring is written from end to end whatever waits in it. A hundred rings of 1 MiB are more than a
- * cache holds, and each byte is then fetched from memory to be overwritten, although a path of some
- * microseconds needs but a part of them. So a flow begins with its share of TOGETHER, a power of
- * two. It gets the whole once its path is long, where a small buffer would be its limit, and more
- * when there are fewer flows.
+ * Writing passes through a whole ring buffer, however few bytes are pending. A hundred rings of 1
+ * MiB exceed the cache, so every byte is fetched from memory before it is overwritten, although a
+ * path of a few microseconds needs only a part of the ring. So a flow begins with its share of
+ * TOGETHER, a power of two. It gets the whole buffer once its path proves long, where a small
+ * buffer would limit it, and a larger share when there are fewer flows.
  */
 #include <string.h>
 
 #include "qp.h"
 #include "tx_share.h"
 
-#define TOGETHER  (2u << 20) /* what all of them use */
-#define LEAST     65536u     /* but for this: a large frame */
-#define LONG_PATH 1000u      /* us of the shortest round trip */
+#define TOGETHER  (2u << 20) /* bytes used by all flows together */
+#define LEAST     65536u     /* ... but at least this per flow: a large frame */
+#define LONG_PATH 1000u      /* minimum round-trip time, us */
 
 static uint8_t share(const struct qp *qp)
 {
@@ -33,8 +33,9 @@ void tx_share_begin(struct slot *s)
     s->tx_less = s->qp->tx_shared ? share(s->qp) : 0;
 }
 
-/* Bytes stand at their offset in the stream modulo the size, so some are at another place now:
- * never where others of them still are, for what is written to has not been in use. */
+/* Moves buffered bytes after the size has grown. A byte's position is its stream offset modulo the
+ * size. No move overwrites a byte still to be moved, since the destinations are in the part that
+ * was unused before. */
 static void spread(const struct slot *s, uint32_t old, uint32_t size)
 {
     uint8_t *tx = slot_tx(s);

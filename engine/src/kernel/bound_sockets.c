@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bound_sockets.c - who holds a port in the kernel (bound_sockets.h).
+ * bound_sockets.c - finds the socket that holds a port in the kernel (bound_sockets.h).
  *
- * What getsockname(2) says is no proof: a connection that has ended goes on saying its port, which
- * may be somebody else's by now. bind(2) is: it fails with EINVAL upon a socket that is bound, and
- * upon others with EADDRINUSE, since it asks for a port that is taken (the guard's).
+ * getsockname(2) is no proof: an ended connection still returns its port, which another socket may
+ * have by then. bind(2) is a proof: it fails with EINVAL on a bound socket, and with EADDRINUSE on
+ * others, since it requests a port that is in use (the guard's).
  *
- * close(2) may be the last of a socket, when the process has closed its own meanwhile, and then
- * wait as long as SO_LINGER says. So a thread of its own closes what was looked at.
+ * close(2) of a duplicate may be the last one of the socket, if the process has closed its own in
+ * the meantime, and may then block for the SO_LINGER time. So a separate thread closes the
+ * duplicates.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -37,20 +38,20 @@
 #define SO_BINDTOIFINDEX 62
 #endif
 
-#define END_S 1 /* at the end, sockets get this long to be closed */
+#define END_S 1 /* time for closing the sockets at the end */
 
 struct bound {
     uint8_t ip[4];
     int ip6;
     unsigned ifindex;
-    int guard;      /* a socket of ours, bound */
+    int guard;      /* a bound socket of toed */
     uint16_t taken; /* to this port, network byte order */
     pthread_mutex_t lock;
     pthread_cond_t some;
     pthread_t thread;
     int has_thread, end;
     uint32_t count;
-    int old[2 * BOUND_MAX]; /* to be closed */
+    int old[2 * BOUND_MAX]; /* sockets to close */
 };
 
 /* ---- closing ---- */
@@ -76,7 +77,7 @@ static void *close_old(void *arg)
     return NULL;
 }
 
-/* The thread begins with the first that it has to close. Locked. */
+/* Starts the closing thread when the first socket must be closed. Called with the lock held. */
 static int has_closer(struct bound *b)
 {
     sigset_t all, old;
@@ -90,7 +91,8 @@ static int has_closer(struct bound *b)
     return b->has_thread;
 }
 
-/* How many may be looked at: as many as there is room for when they are to be closed. */
+/* Returns how many sockets may be examined: no more than the list of sockets to close has room
+ * for. */
 static uint32_t may_look(struct bound *b)
 {
     uint32_t room;
@@ -111,7 +113,7 @@ static void put_aside(struct bound *b, int fd)
         b->old[b->count++] = fd;
     pthread_cond_signal(&b->some);
     pthread_mutex_unlock(&b->lock);
-    if (full) /* several looked at once */
+    if (full) /* several searches at once */
         close(fd);
 }
 
@@ -135,7 +137,7 @@ int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, 
         if (IN6_IS_ADDR_LINKLOCAL(&in6.sin6_addr))
             in6.sin6_scope_id = ifindex;
     }
-    /* a port of IPv6 says nothing of the same of IPv4 */
+    /* IPv6 and IPv4 ports are independent */
     if ((!ip && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) ||
         (reuse && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse))) ||
         bind(fd, a, len) || getsockname(fd, a, &len)) {
@@ -181,7 +183,7 @@ void bound_free(struct bound *b)
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += END_S;
     if (b->has_thread && pthread_clockjoin_np(b->thread, NULL, CLOCK_MONOTONIC, &until) != 0)
-        return; /* it waits in close(2): the end of the process does not */
+        return; /* the thread blocks in close(2); the process does not wait for it */
     if (b->guard >= 0)
         close(b->guard);
     pthread_cond_destroy(&b->some);
@@ -196,7 +198,7 @@ void bound_close(struct bound *b, int fd)
 
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
         (info.tcpi_state == TCP_LISTEN || info.tcpi_state == TCP_CLOSE))
-        close(fd); /* at once: its port is wanted free */
+        close(fd); /* at once, to free the port */
     else
         put_aside(b, fd);
 }
@@ -211,7 +213,8 @@ static int option(int fd, int level, int name, int *value)
     return getsockopt(fd, level, name, value, &len);
 }
 
-/* As the guard's, by its number; before Linux 5.14 by the namespace itself. */
+/* Compares the socket's network namespace with the guard's: by cookie, before Linux 5.14 by the
+ * namespace itself. */
 static int in_our_namespace(const struct bound *b, int fd)
 {
     uint64_t ours = 0, its = 1;
@@ -232,13 +235,13 @@ static int in_our_namespace(const struct bound *b, int fd)
     return same;
 }
 
-/* For what comes to `at` by IPv6. */
+/* Returns whether an IPv6 socket bound to a receives what is sent to `at`. */
 static int is_at(const struct sockaddr_in6 *a, const uint8_t at[16])
 {
     return IN6_IS_ADDR_UNSPECIFIED(&a->sin6_addr) || memcmp(&a->sin6_addr, at, 16) == 0;
 }
 
-/* By its name: to the port, for what comes to our address. *family: its own. */
+/* Checks by getsockname(2) that the socket has the port at our address. *family: its family. */
 static int is_named(const struct bound *b, int fd, const uint8_t at[16], uint16_t port, int *family)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -267,7 +270,8 @@ static int is_named(const struct bound *b, int fd, const uint8_t at[16], uint16_
             memcmp(in6.sin6_addr.s6_addr + 12, b->ip, 4) == 0);
 }
 
-/* Neither on its way to a peer, which leaves the port to others too, nor on its way back. */
+/* Checks the TCP state: neither connecting to a peer, which leaves the port available to others,
+ * nor closing. */
 static int is_in_state(int fd, int want)
 {
     struct tcp_info info = {0};
@@ -288,7 +292,8 @@ static int has_port(const struct bound *b, int fd, int family)
     return rc != 0 && errno == EINVAL;
 }
 
-/* For every interface; one that has a link-local address is of its own, which must be ours. */
+/* Checks that the socket is not bound to an interface. With a link-local address it is, and the
+ * interface must be ours. */
 static int has_interface(const struct bound *b, int fd, const uint8_t at[16])
 {
     int interface;
@@ -303,7 +308,7 @@ int bound_is(struct bound *b, int fd, const uint8_t at[16], uint16_t port, int w
 {
     int protocol, family = AF_UNSPEC;
 
-    /* what may change goes before bind(): what is bound stays as it is */
+    /* check what can change before bind(): a bound socket stays bound */
     return !option(fd, SOL_SOCKET, SO_PROTOCOL, &protocol) && protocol == IPPROTO_TCP &&
            is_named(b, fd, at, port, &family) && in_our_namespace(b, fd) &&
            has_interface(b, fd, at) && has_port(b, fd, family) &&
@@ -326,7 +331,7 @@ static int find(struct bound *b, int pidfd, DIR *dir, const uint8_t at[16], uint
             continue;
         target[n] = 0;
         if (strcmp(target, last) == 0)
-            continue; /* a duplicate of the one before, as libtoe's connections are of each other */
+            continue; /* a duplicate of the previous one, as libtoe's connections are */
         memcpy(last, target, sizeof(last));
         fd = (int)syscall(SYS_pidfd_getfd, pidfd, atoi(d->d_name), 0);
         if (fd < 0)

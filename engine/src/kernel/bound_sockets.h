@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bound_sockets.h - does a process hold a TCP port of this machine's kernel? Its descriptors are
- * looked through (pidfd_getfd(2)); nothing of what it says counts, nor what it may change
- * meanwhile.
+ * bound_sockets.h - checks whether a process holds a TCP port in this machine's kernel, by
+ * searching its descriptors (pidfd_getfd(2)). The result depends neither on what the process claims
+ * nor on what it changes during the search.
  */
 #ifndef ENGINE_BOUND_H
 #define ENGINE_BOUND_H
@@ -13,14 +13,14 @@
 
 struct bound;
 
-/* ip: the address of IPv4 that sockets are bound to, or to any; NULL: of IPv6, where link-local
- * ones are of the interface ifindex. NULL: not to be had. */
+/* ip: match sockets bound to this IPv4 address or to any. ip NULL: match IPv6 sockets, with
+ * link-local addresses on the interface ifindex. Returns NULL when not available. */
 struct bound *bound_new(const uint8_t ip[4], unsigned ifindex);
 void bound_free(struct bound *b);
 
-/* A socket of our own that is bound there and never listens: at ip, or (NULL) of IPv6 alone, at
- * `at` (NULL: any). *port 0: the kernel chooses. reuse: over old connections of the kernel's. -1
- * with errno. */
+/* Creates a socket that is bound to the port and never listens: at ip, or with ip NULL an IPv6-only
+ * socket at `at` (NULL: any address). *port 0: the kernel chooses the port. reuse: bind although
+ * old connections of the kernel use the port. Returns -1 with errno. */
 int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t *port,
                int reuse);
 
@@ -28,16 +28,16 @@ int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, 
 #define BOUND_HELD    2 /* it is bound, and listens or is not connected */
 
 /*
- * A duplicate of a socket of the process that holds the port as wanted: of the family or of both,
- * in our network namespace, for every interface. at: of IPv6 the address wanted, or ::, which
- * serves for each of them; all zero: :: alone. -1: it has none, as far as the first BOUND_MAX
- * sockets tell. May take milliseconds: call it without a lock. Any thread.
+ * Returns a duplicate of a socket of the process that holds the port as wanted: of the family or of
+ * both, in our network namespace, not bound to an interface. at: the IPv6 address wanted, which a
+ * socket bound to :: also matches; all zero: only ::. Returns -1 when none of its first BOUND_MAX
+ * sockets matches. May take milliseconds: call it without a lock. Any thread.
  */
 int bound_find(struct bound *b, int pid, const uint8_t at[16], uint16_t port, int want);
 #define BOUND_MAX 4096u
-/* Closes what was found; the port is free when the process has closed its own. */
+/* Closes the duplicate. The port is free once the process has closed its socket too. */
 void bound_close(struct bound *b, int fd);
-/* Is this one of them? */
+/* Returns whether fd is such a socket. */
 int bound_is(struct bound *b, int fd, const uint8_t at[16], uint16_t port, int want);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * link.c - watches the network interface. Down or without a carrier, it may come up again, and
- * connections last as long as their timeouts; gone, or moved to another namespace, its sockets are
- * of no use any more, and one of the same name is another interface.
+ * link.c - watches the network interface. If it is down or has no carrier, it may come up again,
+ * and connections survive until their timeouts. If it is removed or moved to another namespace, its
+ * sockets are useless, and a new interface of the same name is a different one.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -15,9 +15,9 @@
 #include "base/log.h"
 #include "link.h"
 
-#define NEWS 8192 /* bytes read at once */
+#define NEWS 8192 /* bytes per read */
 
-/* Asks for the present state too: what has happened before is told as if it were news. */
+/* Requests the current state, so that earlier changes are reported like new events. */
 static int ask(const struct link *l)
 {
     struct {
@@ -62,7 +62,7 @@ static void note_state(struct link *l, unsigned flags)
     log_msg("%s", said[state]);
 }
 
-/* Ours stays what it was: neighbours know it. */
+/* Logs a changed MAC address. toed keeps its own, since neighbours have cached it. */
 static void note_mac(struct link *l, const uint8_t mac[6])
 {
     static const uint8_t none[6];
@@ -86,7 +86,7 @@ static void note_attributes(struct link *l, const struct nlmsghdr *h)
     }
 }
 
-/* Not 0 when this message says that the interface is gone. */
+/* Returns non-zero when this message reports that the interface is gone. */
 static int read_message(struct link *l, const struct nlmsghdr *h)
 {
     const struct ifinfomsg *i = NLMSG_DATA(h);
@@ -96,7 +96,7 @@ static int read_message(struct link *l, const struct nlmsghdr *h)
     if ((h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) ||
         h->nlmsg_len < NLMSG_LENGTH(sizeof(*i)) || (unsigned)i->ifi_index != l->ifindex)
         return 0;
-    /* bridges tell of their ports so, which says nothing about the port */
+    /* messages of bridges about their ports do not describe the interface */
     if (i->ifi_family != AF_UNSPEC)
         return 0;
     if (h->nlmsg_type == RTM_DELLINK)
@@ -116,7 +116,7 @@ int link_gone(struct link *l)
         const struct nlmsghdr *h = (const struct nlmsghdr *)(const void *)news;
 
         if (n < 0 && errno == ENOBUFS && ask(l) == 0)
-            continue; /* some were lost: the answer says how things are */
+            continue; /* events were lost: the reply has the current state */
         if (n < 0)
             break;
         for (; NLMSG_OK(h, (size_t)n); h = NLMSG_NEXT(h, n))

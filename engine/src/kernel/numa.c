@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* numa.c - see numa.h. The calls are those of set_mempolicy(2) and mbind(2), which have no function
- * in the C library. */
+/* numa.c - see numa.h. Uses set_mempolicy(2) and mbind(2), which the C library has no functions
+ * for. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define BITS_PER_WORD (8 * sizeof(unsigned long))
 
-/* The number N of the entry nodeN of a folder, and how many there are. */
+/* Finds the entries nodeN of a directory: stores an N in *node and returns their count. */
 static int find_node(const char *folder, int *node)
 {
     DIR *d = opendir(folder);

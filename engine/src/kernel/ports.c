@@ -2,9 +2,9 @@
 /*
  * ports.c - TCP ports of a shared address (ports.h).
  *
- * A port that is listened on or connected from is wholly the TOE's. One whose listener has gone and
- * whose connections have not is free for others: then the XDP program asks the kernel about every
- * segment first, and leaves it the SYNs.
+ * A port with a listener, or one that connections are opened from, belongs to the TOE entirely. A
+ * port that has connections but no listener any more is free for other programs. The XDP program
+ * then looks up every segment in the kernel first, and leaves SYNs to the kernel.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -27,25 +27,25 @@
 #include "ports.h"
 
 #define PORTS       65536u
-#define CHOSEN_MAX  16384u          /* of ports that the kernel has chosen for us */
-#define LINGER      (61 * NS_PER_S) /* TIME-WAIT, and a little more */
-#define REUSE_TRIES 4u              /* ports in use that are tried before a new one */
-#define PLACES      TOEC_GIVEN_MAX  /* of a port: no more than there are addresses */
+#define CHOSEN_MAX  16384u          /* limit of ports chosen by the kernel for connections */
+#define LINGER      (61 * NS_PER_S) /* TIME-WAIT plus a margin */
+#define REUSE_TRIES 4u              /* attempts with ports already held before a new one */
+#define PLACES      TOEC_GIVEN_MAX  /* addresses of one port: as many as there are */
 
 struct port {
     uint32_t listeners, flows;
-    uint32_t kept;  /* sockets of listeners' that are kept for them */
-    uid_t uid;      /* who was the first */
-    int fd_plus_1;  /* the socket that keeps it; 0: those of the listeners do, or none */
-    uint16_t at;    /* its place in held[] */
-    uint8_t held;   /* it has one */
-    uint8_t chosen; /* by the kernel, for connections */
-    uint8_t mixed;  /* the kernel may have connections of it */
-    uint8_t lent;   /* fd_plus_1 is a host's, who may let others have the port too */
-    uint8_t wide;   /* at every address; else at those of `place` */
+    uint32_t kept;  /* number of listeners' sockets kept */
+    uid_t uid;      /* its first user */
+    int fd_plus_1;  /* the socket that holds it, plus 1; 0: the listeners' sockets do, or none */
+    uint16_t at;    /* its index in held[] */
+    uint8_t held;   /* it is in held[] */
+    uint8_t chosen; /* chosen by the kernel, for connections */
+    uint8_t mixed;  /* the kernel may have connections with it */
+    uint8_t lent;   /* fd_plus_1 is a host's socket; others may share the port */
+    uint8_t wide;   /* at every address; else at those in `place` */
     uint8_t places;
     struct toec_addr *place; /* PLACES of them; NULL: none yet */
-    uint64_t free_at;        /* when nothing uses it; 0: something does */
+    uint64_t free_at;        /* when it expires; 0: it is in use */
 };
 
 struct ports {
@@ -57,7 +57,7 @@ struct ports {
     const struct ports_ops *ops;
     void *arg;
     uint32_t count, chosen;
-    uint32_t low; /* the first port that anybody may bind */
+    uint32_t low; /* the first unprivileged port */
     struct port *port;
     uint16_t held[PORTS];
 };
@@ -100,7 +100,7 @@ struct ports *ports_new(const uint8_t ip[4], unsigned ifindex, const struct port
     return p;
 }
 
-/* ---- what the kernel and the XDP program are told ---- */
+/* ---- configuration of the XDP program ---- */
 
 static void say(struct ports *p, uint16_t number)
 {
@@ -116,7 +116,7 @@ static void say(struct ports *p, uint16_t number)
     p->ops->take(p->arg, p->ip6, number, how);
 }
 
-/* ---- of IPv6: at which addresses ---- */
+/* ---- IPv6: addresses of a port ---- */
 
 static const struct toec_addr anywhere;
 
@@ -135,7 +135,7 @@ static int has_place(const struct ports *p, const struct port *e, const struct t
     return e->wide || !p->ip6;
 }
 
-/* The port is the TOE's there too. 0, or a TOE_R_*. */
+/* Adds an address at which the TOE has the port. Returns 0, or a TOE_R_*. */
 static int add_place(struct ports *p, uint16_t number, const struct toec_addr *at)
 {
     struct port *e = &p->port[number];
@@ -171,7 +171,7 @@ static void let_go(const struct ports *p, struct port *e)
     e->fd_plus_1 = e->lent = 0;
 }
 
-/* fd: what keeps it; -1: it is the host himself. */
+/* Adds a port. fd: the socket that holds it; -1: the host's socket does. */
 static void add(struct ports *p, uint16_t number, int fd, uid_t uid)
 {
     struct port *e = &p->port[number];
@@ -219,13 +219,14 @@ static int bind_own(const struct ports *p, const struct toec_addr *at, uint16_t 
     int fd = bound_make(p->ip6 ? NULL : p->ip, at, p->ifindex, port, reuse);
     const int off = 0;
 
-    /* Nobody else may listen there, though he would let others. */
+    /* No other socket may listen there, even one with SO_REUSEADDR. */
     if (fd >= 0 && reuse)
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &off, sizeof(off));
     return fd;
 }
 
-/* As Linux has it, without capabilities: those of a process are of its own user namespace. */
+/* Applies the rule of Linux without capabilities, since those of a process may be of its own user
+ * namespace. */
 static int may_bind(const struct ports *p, uid_t uid, uint16_t port)
 {
     return port >= p->low || uid == 0;
@@ -236,12 +237,12 @@ static int may_join(const struct port *e, uid_t uid)
     return uid == e->uid || uid == 0;
 }
 
-/* ---- who uses them ---- */
+/* ---- users of ports ---- */
 
-#define MUST_LOOK (-1) /* no more is known without a look at the host's sockets */
+#define MUST_LOOK (-1) /* the host's sockets must be examined */
 
-/* Binds a socket of our own to a port that the TOE does not have. reuse: over old connections of
- * the kernel's. -1: it cannot be bound. */
+/* Binds a socket of toed to a port that the TOE does not have. reuse: although old connections of
+ * the kernel use it. Returns -1 when it cannot be bound. */
 static int bind_unused(struct ports *p, const struct toec_addr *at, uint16_t port, uid_t uid,
                        int reuse)
 {
@@ -253,26 +254,27 @@ static int bind_unused(struct ports *p, const struct toec_addr *at, uint16_t por
     return 0;
 }
 
-/* May he listen? 0: the port is his, or he may join; MUST_LOOK; or a TOE_R_*. */
+/* Checks whether the user may listen. Returns 0 when the port is his or he may join, MUST_LOOK, or
+ * a TOE_R_*. */
 static int ask_to_listen(struct ports *p, const struct toec_addr *at, uint16_t port, uid_t uid)
 {
     struct port *e = &p->port[port];
 
     if (e->listeners && !has_place(p, e, at))
         return MUST_LOOK;
-    if (e->listeners && e->fd_plus_1 && !e->lent) /* ours: nobody listens in the kernel */
+    if (e->listeners && e->fd_plus_1 && !e->lent) /* held by toed: no listener in the kernel */
         return may_join(e, uid) ? 0 : TOE_R_ADDRINUSE;
     if (e->listeners)
         return MUST_LOOK;
     if (e->chosen || e->fd_plus_1)
-        return TOE_R_ADDRINUSE; /* connected from */
+        return TOE_R_ADDRINUSE; /* in use for connections */
     if (bind_unused(p, at, port, uid, 0) != 0)
         return MUST_LOOK;
     e->mixed = e->flows != 0;
     return 0;
 }
 
-/* The same, when a look has found that socket of his, or -1. */
+/* The same after the search; found: the process's socket, or -1. */
 static int answer_to_listen(struct ports *p, const struct toec_addr *at, uint16_t port, uid_t uid,
                             int found)
 {
@@ -281,7 +283,7 @@ static int answer_to_listen(struct ports *p, const struct toec_addr *at, uint16_
     if (e->listeners)
         return found >= 0 || (may_join(e, uid) && has_place(p, e, at)) ? 0 : TOE_R_ADDRINUSE;
     if (e->chosen || e->fd_plus_1)
-        return TOE_R_ADDRINUSE; /* meanwhile */
+        return TOE_R_ADDRINUSE; /* in use since the search */
     if (found >= 0)
         add(p, port, -1, uid);
     else if (bind_unused(p, at, port, uid, 1) != 0)
@@ -322,7 +324,8 @@ int ports_listen(struct ports *p, const struct toec_addr *addr, uint16_t port,
     return rc;
 }
 
-/* Nothing uses it: a port that the kernel has chosen stays for a while, for the next ones. */
+/* Handles a port that is no longer in use. One chosen by the kernel is kept for a while, for
+ * further connections. */
 static void unused(struct ports *p, uint16_t port, uint64_t now)
 {
     struct port *e = &p->port[port];
@@ -340,7 +343,7 @@ void ports_unlisten(struct ports *p, uint16_t port, int kept)
     pthread_mutex_lock(&p->lock);
     e->listeners--;
     if (kept >= 0 && --e->kept == 0 && e->listeners && !e->fd_plus_1) {
-        e->fd_plus_1 = kept + 1; /* others of the same user have none: it stays for them */
+        e->fd_plus_1 = kept + 1; /* other listeners of the user have none: kept for them */
         e->lent = 1;
         kept = -1;
     }
@@ -363,7 +366,8 @@ static uint32_t random_below(uint32_t n)
     return (uint32_t)((uint64_t)r * n >> 32);
 }
 
-/* RFC 6056: one of those there are, or a new one of the kernel's choice. 0: none. */
+/* Chooses a port (RFC 6056): one that is held already, or a new one chosen by the kernel. 0:
+ * none. */
 static uint16_t choose(struct ports *p, unsigned try, uid_t uid)
 {
     uint16_t port;
@@ -380,7 +384,7 @@ static uint16_t choose(struct ports *p, unsigned try, uid_t uid)
     fd = bind_own(p, NULL, &port, 0);
     if (fd < 0)
         return 0;
-    if (p->port[port].held) { /* its old connections are the TOE's */
+    if (p->port[port].held) { /* its old connections belong to the TOE */
         close(fd);
         return 0;
     }
@@ -392,7 +396,7 @@ static uint16_t choose(struct ports *p, unsigned try, uid_t uid)
     return port;
 }
 
-/* A port that the host names: as ask_to_listen(). */
+/* Checks the use of a port that the host has specified; returns as ask_to_listen(). */
 static int ask_to_use(struct ports *p, const struct toec_addr *at, uint16_t port, uid_t uid)
 {
     struct port *e = &p->port[port];
@@ -405,7 +409,7 @@ static int ask_to_use(struct ports *p, const struct toec_addr *at, uint16_t port
     return 0;
 }
 
-/* The socket found is kept while there are connections, or closed. */
+/* The same after the search. Keeps the socket found while there are connections, or closes it. */
 static int answer_to_use(struct ports *p, const struct toec_addr *at, uint16_t port, uid_t uid,
                          int found)
 {
@@ -428,7 +432,7 @@ static int answer_to_use(struct ports *p, const struct toec_addr *at, uint16_t p
     return 0;
 }
 
-/* Locked; not while it looks. */
+/* Called with the lock held; the lock is released during the search. */
 static int use_own(struct ports *p, const struct toec_addr *at, uint16_t port,
                    const struct asker *who)
 {

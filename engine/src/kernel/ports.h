@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ports.h - with a shared address: which TCP ports are the TOE's, agreed with the kernel.
+ * ports.h - with a shared address: which TCP ports belong to the TOE, in agreement with the kernel.
  *
- * The kernel has the last word. A port is the TOE's while it is bound there: by a socket of our
- * own, which never listens, or by the host that asks (libtoe's sockets are the kernel's too). What
- * is on the way to the TOE is said to the XDP program (netio_take_port()).
+ * The kernel decides. A port belongs to the TOE while it is bound in the kernel: by a socket of
+ * toed, which never listens, or by the host that requests it (libtoe's sockets are kernel sockets
+ * too). netio_take_port() configures which ports the XDP program directs to the TOE.
  *
- * One of them serves all engines, for one family: a port of IPv4 says nothing of the same of IPv6.
- * Of IPv4 there is one address, of IPv6 as many as the interface has: who holds the port at one of
- * them has it there, who at :: everywhere (NETIO_TAKE_SOME). Any thread.
+ * One struct ports serves all engines, for one family: IPv4 and IPv6 ports are independent. There
+ * is one IPv4 address, and as many IPv6 addresses as the interface has. A socket bound to one IPv6
+ * address holds the port there only, a socket bound to :: at every address (NETIO_TAKE_SOME). Any
+ * thread.
  */
 #ifndef ENGINE_PORTS_H
 #define ENGINE_PORTS_H
@@ -20,64 +21,64 @@
 
 struct ports;
 
-/* Who tells the XDP program. */
+/* The functions that configure the XDP program. */
 struct ports_ops {
-    /* NETIO_TAKE_* for a port, from now on. */
+    /* Sets NETIO_TAKE_* for a port. */
     void (*take)(void *arg, int ip6, uint16_t port, unsigned how);
-    /* As netio_take_place(). */
+    /* Like netio_take_place(). */
     int (*place)(void *arg, const uint8_t addr[16], uint16_t port, int on);
 };
-/* ip: the address of IPv4; NULL: of IPv6, of the interface ifindex. NULL: no memory. */
+/* ip: the IPv4 address; NULL: IPv6, on the interface ifindex. Returns NULL without memory. */
 struct ports *ports_new(const uint8_t ip[4], unsigned ifindex, const struct ports_ops *ops,
                         void *arg);
-/* Gives all of them back. */
+/* Releases all ports and frees p. */
 void ports_free(struct ports *p);
 
-/* Who asks, as the control socket knows him since he has attached. */
+/* The requesting process, as identified by the control socket when it attached. */
 struct asker {
     int pid;
     uid_t uid;
 };
 
-/* A listener's, of each family. */
+/* The ports a listener holds, by family. */
 struct ports_held {
     uint8_t has[2];
-    int kept[2]; /* its listening sockets, or -1 */
+    int kept[2]; /* duplicates of its listening sockets, or -1 */
 };
 
 /*
- * One more listens there, at addr (of IPv6; all zero: any). 0, or the TOE_R_* that refuses it. Who
- * comes to a port of another user's must listen there in the kernel too. *kept: his listening
- * socket, which is kept until he goes, so that the kernel gives the port to nobody else; -1: he has
- * none.
+ * Adds a listener at addr (for IPv6; all zero: any). Returns 0, or the TOE_R_* that refuses it. To
+ * join a port of another user, a process must listen on it in the kernel too. *kept: a duplicate of
+ * its listening socket, kept until the listener is removed, so that the kernel does not give the
+ * port to another process; -1: it has none.
  */
 int ports_listen(struct ports *p, const struct toec_addr *addr, uint16_t port,
                  const struct asker *who, int *kept);
 void ports_unlisten(struct ports *p, uint16_t port, int kept);
-/* One more connection to be opened from there (of IPv6; all zero: any address): of this port, or
- * with 0 of one that is chosen: try counts from 0 on, and the more there have been in vain the less
- * likely it is one in use. */
+/* Adds a connection to be opened from this address (for IPv6; all zero: any) and port. *port 0: a
+ * port is chosen; `try` counts the attempts from 0, and later attempts are less likely to choose a
+ * port in use. */
 int ports_connect(struct ports *p, const struct toec_addr *from, uint16_t *port, unsigned try,
                   const struct asker *who);
 #define PORTS_TRIES 32u
-/* One more connection to a port that somebody listens on. */
+/* Adds a connection to a port that has a listener. */
 void ports_accept(struct ports *p, uint16_t port);
-/* One connection less; now: the clock's. */
+/* Removes a connection; now: by engine_clock(). */
 void ports_leave(struct ports *p, uint16_t port, uint64_t now);
 
-/* For a toed that takes over: writes all ports down, and takes one in that was. -1: impossible. */
+/* Save all ports for a toed that takes over, and restore one of them. -1: impossible. */
 struct takeover;
 struct toec_image_out;
 struct toec_image_in;
 void ports_save(struct ports *p, struct toec_image_out *o, struct takeover *t);
-/* Of which family is it? */
+/* Returns whether the saved port is of IPv6. */
 int ports_is_ip6(const struct toec_image_in *in);
 int ports_restore(struct ports *p, const struct toec_image_in *in, struct takeover *t);
-/* Says all of them to the XDP program, which is another one. */
+/* Configures all ports in a new XDP program. */
 void ports_say(struct ports *p);
 
-/* From time to time: lets go of what has not been used for as long as TIME-WAIT lasts. Not 0 while
- * there is such. */
+/* Called periodically: releases ports that have been unused for the duration of TIME-WAIT. Returns
+ * non-zero while ports chosen by ports_connect() remain. */
 int ports_tidy(struct ports *p, uint64_t now);
 
 #endif

@@ -41,7 +41,7 @@ static uint32_t number_in(const struct rtattr *a)
     return n;
 }
 
-/* Asks for all of a kind, and has each answer noted. 0, or -1 with errno. */
+/* Requests a dump and calls note for each message. Returns 0, or -1 with errno. */
 static int dump(uint16_t type, int family, void (*note)(void *arg, const struct nlmsghdr *h),
                 void *arg)
 {
@@ -89,16 +89,17 @@ struct noting {
     struct addresses6 *addresses;
 };
 
-/* A gateway that this stack reaches that family by. */
+/* Records the gateway, if this stack can use it for the route's family. */
 static void note_gateway(const struct rtattr *a, struct route *r)
 {
     if (a->rta_type == RTA_VIA || rtnl_address(a, &r->gateway) != 0)
-        r->nowhere = 1; /* of IPv4 by one of IPv6 */
+        r->nowhere = 1; /* an IPv4 route with an IPv6 gateway */
     else
         r->has_gateway = 1;
 }
 
-/* Of several ways (RTA_MULTIPATH) the first by our interface. Not 0 when there is one. */
+/* Selects the first next hop (RTA_MULTIPATH) on our interface. Returns non-zero when there is
+ * one. */
 static int way_by(unsigned ifindex, const struct rtattr *many, struct route *r)
 {
     const struct rtnexthop *w = RTA_DATA(many);
@@ -132,7 +133,7 @@ static void note_route(void *arg, const struct nlmsghdr *h)
         return;
     r.nowhere = (uint8_t)ours;
     if (m->rtm_family == AF_INET) {
-        r.len = (uint8_t)(r.len + 96); /* addresses of IPv4 are mapped */
+        r.len = (uint8_t)(r.len + 96); /* IPv4 addresses are IPv4-mapped */
         r.to.b[10] = r.to.b[11] = 0xff;
     }
     for (; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
@@ -189,10 +190,10 @@ static void note_address(void *arg, const struct nlmsghdr *h)
             flags = number_in(a);
         } else if (a->rta_type == IFA_LOCAL || (a->rta_type == IFA_ADDRESS && !local)) {
             has = rtnl_address(a, &g.addr) == 0;
-            local = a->rta_type == IFA_LOCAL; /* the other is the peer's, then */
+            local = a->rta_type == IFA_LOCAL; /* IFA_ADDRESS is the peer's then */
         }
     }
-    /* RFC 4862 5.4: not before nobody has objected; optimistic ones may be used (RFC 4429) */
+    /* RFC 4862 5.4: not before DAD has succeeded; optimistic ones may be used (RFC 4429) */
     if (!has || (flags & IFA_F_DADFAILED) ||
         ((flags & IFA_F_TENTATIVE) && !(flags & IFA_F_OPTIMISTIC)))
         return;

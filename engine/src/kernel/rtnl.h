@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rtnl.h - what the kernel has of an interface's routes and addresses (rtnetlink(7)), read whole.
+ * rtnl.h - reads an interface's routes and addresses from the kernel by dumps (rtnetlink(7)).
  */
 #ifndef ENGINE_RTNL_H
 #define ENGINE_RTNL_H
@@ -10,22 +10,23 @@
 
 #include "routes.h"
 
-#define RTNL_NEWS 32768 /* bytes read at once: what the kernel puts into one message at most */
+#define RTNL_NEWS 32768 /* bytes read at once: the most the kernel puts into one message */
 
 union rtnl_news {
     struct nlmsghdr h;
     char bytes[RTNL_NEWS];
 };
 
-/* A socket that hears of these groups (RTMGRP_*). -1 with errno. */
+/* Opens a socket subscribed to these groups (RTMGRP_*). Returns -1 with errno. */
 int rtnl_open(uint32_t groups);
-/* The address of either family that stands in the attribute. -1: it has another size. */
+/* Reads an address of either family from the attribute. Returns -1 when its size is wrong. */
 int rtnl_address(const struct rtattr *a, struct toec_addr *out);
 
-/* All that stand in the main table for the interface, of IPv4 and (ip6) of IPv6, sorted; count says
- * how many there are, also beyond ROUTES_MAX. 0, or -1 with errno. */
+/* Reads the interface's routes in the main table, for IPv4 and (ip6) IPv6, sorted. out->count is
+ * the number of routes, even if it exceeds ROUTES_MAX. Returns 0, or -1 with errno. */
 int rtnl_routes(unsigned ifindex, int ip6, struct routes *out);
-/* The addresses of IPv6 that it has and has tested. 0, or -1 with errno. */
+/* Reads the interface's IPv6 addresses that have passed duplicate address detection. Returns 0, or
+ * -1 with errno. */
 int rtnl_addresses6(unsigned ifindex, struct addresses6 *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attach.c - the Unix socket's file, and hello and welcome on its connections (toe/attach.h). */
+/* attach.c - the file of the Unix socket, and hello and welcome on its connections
+ * (toe/attach.h). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <glob.h>
@@ -27,7 +28,7 @@
 
 #define LISTEN_BACKLOG 128
 
-/* 0, or why nobody is met there. */
+/* Connects to the address. Returns 0, or the errno when there is no listener. */
 static int knock(const struct sockaddr_un *addr)
 {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -37,7 +38,7 @@ static int knock(const struct sockaddr_un *addr)
         why = errno;
     if (fd >= 0)
         close(fd);
-    return why == EAGAIN ? 0 : why; /* somebody listens who is busy */
+    return why == EAGAIN ? 0 : why; /* a listener whose backlog is full */
 }
 
 static int is_served(const struct sockaddr_un *addr)
@@ -45,7 +46,7 @@ static int is_served(const struct sockaddr_un *addr)
     return knock(addr) == 0;
 }
 
-/* 1 when something stands at the path that is no socket, so is not ours to replace. */
+/* Returns 1 when the path exists and is not a socket: it must not be replaced. */
 static int is_taken(const char *path)
 {
     struct stat st;
@@ -53,7 +54,7 @@ static int is_taken(const char *path)
     return lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode);
 }
 
-/* The directory of the socket is made when only its last part is missing (/run is emptied at
+/* Creates the directory of the socket when only its last component is missing (/run is emptied at
  * each boot). */
 static int make_directory(const char *path)
 {
@@ -100,7 +101,7 @@ int control_open(struct control *c, char *err, size_t err_size)
         snprintf(err, err_size, "cannot watch the interface: %s", strerror(errno));
         return EXIT_RUNTIME;
     }
-    /* Made beside its place and moved there when it is ready, over what a dead one left. */
+    /* Created under a temporary name and renamed when ready, which replaces a stale socket. */
     if (strlen(path) >= sizeof(final.sun_path) ||
         (size_t)snprintf(addr.sun_path, sizeof(addr.sun_path), "%s.%d", path, (int)getpid()) >=
             sizeof(addr.sun_path)) {
@@ -117,7 +118,7 @@ int control_open(struct control *c, char *err, size_t err_size)
         snprintf(err, err_size, "--socket %s: another toed listens there; name another path", path);
         return EXIT_CONFIG;
     }
-    unlink(addr.sun_path); /* of one that had our number and was killed right here */
+    unlink(addr.sun_path); /* left by a process with our pid that was killed at this point */
     c->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (c->listen_fd < 0 || make_directory(path) != 0 ||
         bind(c->listen_fd, (struct sockaddr *)&addr, sizeof(addr)) != 0) {
@@ -135,8 +136,8 @@ int control_open(struct control *c, char *err, size_t err_size)
     return rc;
 }
 
-/* Who listens is noted when he says so: credentials of the socket, and of the claim, become ours.
- */
+/* The kernel records the credentials of the listener at listen(2): those of the socket and of the
+ * claim become ours. */
 int attach_listen(const struct control *c)
 {
     if (listen(c->listen_fd, LISTEN_BACKLOG) != 0)
@@ -152,7 +153,8 @@ int attach_inherit(struct control *c, int listen_fd)
 
 void attach_unlink(struct control *c)
 {
-    /* A toed started meanwhile may have put its own there; it listens, ours no longer does. */
+    /* A toed started in the meantime may have replaced the file by its own socket, which has a
+     * listener; ours has none any more. */
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
 
     snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", c->options->socket);
@@ -174,7 +176,8 @@ void attach_sweep(const char *pattern)
         const char *number = strpbrk(found.gl_pathv[i], "0123456789");
         long pid = number ? strtol(number, NULL, 10) : 0;
 
-        /* One that lives is not disturbed; where its number is not to be seen, it answers. */
+        /* Leave running processes alone. If the pid is not visible here (another pid namespace),
+         * the socket still accepts the connection. */
         if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH ||
             strlen(found.gl_pathv[i]) >= sizeof(addr.sun_path))
             continue;
@@ -297,8 +300,8 @@ static void adopt_in_engine(struct engine *e, void *arg)
     a->rc = engine_adopt(e, a->qp);
 }
 
-/* The queue pair and its area, near the engine that serves it. Where the kernel does not let us ask
- * for that, it was told at the start. */
+/* Makes the queue pair and its area on the NUMA node of its engine. If the kernel does not permit
+ * that, a message was logged at start. */
 static struct qp *new_near(const struct engine *e, const struct qp_attach *a, uint32_t *reason,
                            char *why, size_t why_size)
 {
@@ -313,7 +316,7 @@ static struct qp *new_near(const struct engine *e, const struct qp_attach *a, ui
     return qp;
 }
 
-/* The limits of its user, as far as the engine keeps them. */
+/* Sets those limits of its user that the engine enforces. */
 static void set_limits(const struct control *c, struct qp *qp)
 {
     const struct user_limits *l = &c->options->limits;
@@ -332,7 +335,8 @@ static void pay(struct user *u, struct qp *qp)
     u->bytes += qp->layout.total;
 }
 
-/* There may be more than is allowed, when a toed of other options has been taken over from. */
+/* Returns the memory left. More than the limit may be in use after a take-over from a toed with
+ * other options. */
 static uint64_t memory_left(const struct control *c)
 {
     uint64_t most = (uint64_t)c->options->max_memory_mib << 20;
@@ -340,7 +344,8 @@ static uint64_t memory_left(const struct control *c)
     return c->memory < most ? most - c->memory : 0;
 }
 
-/* The queue pair of a hello that is sound so far; NULL with reason and why. */
+/* Makes the queue pair of a hello that is valid so far. Returns NULL on failure, with reason and
+ * why. */
 static struct qp *make_qp(struct control *c, const struct client *cl, struct hello_message *m,
                           uint32_t *reason, char *why, size_t why_size)
 {
@@ -354,7 +359,7 @@ static struct qp *make_qp(struct control *c, const struct client *cl, struct hel
                           .max_bytes = memory_left(c)};
     struct adoption adoption = {0};
 
-    m->fds[0] = m->fds[1] = -1; /* qp_new() takes them over */
+    m->fds[0] = m->fds[1] = -1; /* owned by qp_new() */
     adoption.qp = new_near(c->engines[m->hello.engine], &a, reason, why, why_size);
     if (!adoption.qp)
         return NULL;
@@ -370,7 +375,7 @@ static struct qp *make_qp(struct control *c, const struct client *cl, struct hel
     return NULL;
 }
 
-/* The same, if the user may have it: his account pays. */
+/* The same within the limits of the user, whose account is charged. */
 static struct qp *make_users_qp(struct control *c, const struct client *cl, struct hello_message *m,
                                 uint32_t *reason, char *why, size_t why_size)
 {
@@ -383,7 +388,7 @@ static struct qp *make_users_qp(struct control *c, const struct client *cl, stru
         snprintf(why, why_size, "no memory for an account of user %u", cl->uid);
         return NULL;
     }
-    (void)toedev_layout(&m->hello.qp, &l); /* what is wrong with it qp_new() says */
+    (void)toedev_layout(&m->hello.qp, &l); /* qp_new() reports its errors */
     if (user_may(u, &c->options->limits, m->hello.qp.slots, l.total, why, why_size) == 0)
         qp = make_qp(c, cl, m, reason, why, why_size);
     if (qp)

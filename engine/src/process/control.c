@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.c - who is attached, and until when (toe/attach.h). One SOCK_SEQPACKET connection is one
- * queue pair; it ends with the connection or with the process that made it, whichever comes first
- * (a child that inherited the descriptor keeps the connection open, the pidfd does not care).
- * Another process has its place when it is told so (TOEDEV_HELLO_MOVED).
+ * control.c - the attached clients and their lifetime (toe/attach.h). One SOCK_SEQPACKET connection
+ * is one queue pair. It ends with the connection or with the process that made it, whichever comes
+ * first: a child that inherited the descriptor keeps the connection open, but does not affect the
+ * pidfd. TOEDEV_HELLO_MOVED replaces that process by another.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,11 +31,11 @@
 #include "switch.h"
 #include "trips_json.h"
 
-/* Connections that have not said hello: how many, and how long they may take. */
+/* Connections without a hello: how many are kept, and for how long. */
 #define CLIENTS_AT_FIRST 64u
 #define SILENT_MAX       64u
 #define SILENT_TIME      (5 * NS_PER_S)
-/* How often interrupt writes are looked at while anybody is attached. */
+/* How often interrupt writes are checked while hosts are attached. */
 #define WATCH_MS 100
 
 static void drop_in_engine(struct engine *e, void *arg)
@@ -58,11 +58,11 @@ static void client_remove(struct control *c, uint32_t i)
     c->clients[i] = c->clients[--c->client_count];
 }
 
-/* The descriptors of the main thread, in this order; then each client's two. */
+/* The poll set of the main thread, in this order; then two descriptors for each client. */
 enum { P_SIGNAL, P_LISTEN, P_LOCK, P_WAKE, P_LINK, P_KERNEL, P_ASKED, P_CLIENTS };
 
-/* Of so many clients and what it takes to watch them, so that serving those there are needs no
- * memory. 0, or -1 and all is as before. */
+/* Allocates room for this many clients and their poll entries, so that serving existing clients
+ * needs no allocation. Returns 0, or -1 with nothing changed. */
 static int make_room(struct control *c, uint32_t room)
 {
     struct client *p = realloc(c->clients, room * sizeof(*p));
@@ -110,7 +110,7 @@ static void accept_clients(struct control *c)
 
         len = sizeof(cred);
         if (!room_for_client(c) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0) {
-            close(fd); /* too many that say nothing */
+            close(fd); /* too many connections without a hello */
             c->hung_up++;
             continue;
         }
@@ -124,7 +124,7 @@ static void accept_clients(struct control *c)
     }
 }
 
-/* Those who only hold the claim's address up: see interlock.c. */
+/* Accepts and closes connections to the claim's address (see interlock.c). */
 static void accept_claims(struct control *c)
 {
     int fd = accept4(c->lock_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -133,7 +133,7 @@ static void accept_claims(struct control *c)
         close(fd);
 }
 
-/* Handles what a connection says. Returns 0 to keep it, -1 to end it. */
+/* Handles a connection's message. Returns 0 to keep the connection, -1 to end it. */
 static int client_message(struct control *c, struct client *cl)
 {
     struct hello_message m;
@@ -208,7 +208,7 @@ static void serve_clients(struct control *c, const struct pollfd *p)
     uint64_t now = engine_clock();
     uint32_t i;
 
-    /* backwards, so that removing (the last takes the place) leaves the rest where poll saw it */
+    /* backwards: removal moves the last client into the gap, so the rest keep their poll entries */
     for (i = c->client_count; i-- > 0;) {
         struct client *cl = &c->clients[i];
         int pidfd = cl->pidfd, gone = 0;
@@ -217,7 +217,7 @@ static void serve_clients(struct control *c, const struct pollfd *p)
             gone = client_message(c, cl) != 0;
         if (c->given_away)
             return;
-        /* what it said last counts first: maybe another process is there in its place */
+        /* handle its message first: another process may have replaced it (MOVED) */
         gone |= cl->pidfd == pidfd && p[P_CLIENTS + 2 * i + 1].revents != 0;
         if (!gone && !cl->qp && now > cl->deadline) {
             c->hung_up++;
@@ -270,7 +270,7 @@ static void watch_engines(struct control *c)
     polling_unblock(c->polling, now - IRQ_TIME);
 }
 
-/* What a shared address asks for. Not 0 when it cannot go on. */
+/* Handles the events of a shared address. Returns non-zero when toed cannot continue. */
 static int serve_kernel(struct control *c, const struct pollfd *p, int *tidy)
 {
     int end = 0;
@@ -285,7 +285,7 @@ static int serve_kernel(struct control *c, const struct pollfd *p, int *tidy)
     return end;
 }
 
-/* How long to wait for something to happen, in milliseconds. */
+/* Returns the timeout of poll(2), in milliseconds. */
 static int patience(const struct control *c, int tidy)
 {
     if (c->client_count || tidy)
@@ -323,7 +323,7 @@ int control_run(struct control *c)
         n = p[P_SIGNAL].revents;
         gone = interface_watch(c, p[P_LINK].revents) | serve_kernel(c, p, &tidy);
         if (p[P_LISTEN].revents)
-            accept_clients(c); /* last: more of them are watched elsewhere */
+            accept_clients(c); /* last: it may reallocate the poll set */
         if (n)
             return 0;
         if (gone)

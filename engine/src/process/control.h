@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * control.h - the slow side of toed: the Unix socket where hosts attach and tools ask, the life of
- * their processes, signals. Everything here runs in the main thread.
+ * control.h - toed's slow path: the Unix socket for attaches and queries, the lifetime of host
+ * processes, signals. Everything here runs in the main thread.
  */
 #ifndef ENGINE_CONTROL_H
 #define ENGINE_CONTROL_H
@@ -13,12 +13,12 @@
 #include "options.h"
 
 struct client {
-    int fd, pidfd; /* pidfd -1: not available, the end of fd alone counts */
+    int fd, pidfd; /* pidfd -1: not available, only the end of fd is noticed */
     int pid;
     uid_t uid;
     struct engine *engine;
-    struct qp *qp;     /* NULL: has not said hello */
-    uint64_t deadline; /* to say it */
+    struct qp *qp;     /* NULL: no hello received */
+    uint64_t deadline; /* ... by which it must arrive */
 };
 
 struct kernel;
@@ -27,45 +27,45 @@ struct control {
     const struct options *options;
     struct engine **engines;
     uint32_t engine_count;
-    struct polling *polling; /* their manager (polling.h); NULL: they interrupt themselves */
+    struct polling *polling; /* the polling manager (polling.h); NULL: engines interrupt */
     struct netio_info info;
     struct link link;
-    struct kernel *kernel; /* of a shared address (kernel.h); NULL: it is ours */
+    struct kernel *kernel; /* with a shared address (kernel.h); NULL: not shared */
     uint64_t started;
     uint32_t mtu;      /* in use */
-    uint32_t mtu_seen; /* the interface's when it was last looked at; 0: not yet */
+    uint32_t mtu_seen; /* the interface's when last checked; 0: not yet */
     uint8_t mac[6];
 
     int listen_fd, lock_fd, signal_fd, wake_fd, regs_fd;
     struct client *clients;
     uint32_t client_count, client_room;
-    struct pollfd *polled; /* what the main thread waits for; with room for as many */
+    struct pollfd *polled; /* poll set of the main thread, with room for all clients */
     uint32_t next_qp;
-    uint64_t memory;    /* bytes of all areas */
-    struct user *users; /* who has queue pairs */
-    uint64_t refused;   /* greetings of which nothing came */
-    uint64_t hung_up;   /* connections ended for what they said or did not say in time */
+    uint64_t memory;    /* total size of all areas, in bytes */
+    struct user *users; /* the users that have queue pairs */
+    uint64_t refused;   /* hellos that were refused */
+    uint64_t hung_up;   /* connections closed for an invalid message or a timeout */
 
     pthread_mutex_t lock; /* guards unused, which engines add to */
     struct qp *unused;
 
-    uint64_t netio_seed; /* of the impairing wire */
-    /* Asked to hand over to another toed: 1 when that has been done. NULL: it is refused. */
+    uint64_t netio_seed; /* seed of the impairing wire */
+    /* Hands over to another toed on request; returns 1 when done. NULL: requests are refused. */
     int (*give)(struct control *c, struct client *cl);
-    int given_away; /* another toed has it all (takeover_talk.h): nothing is to be undone */
+    int given_away; /* another toed has taken over (takeover_talk.h): clean up nothing */
 };
 
-/* Opens the socket at options->socket: it appears there only now. Returns 0, or an exit code with
- * a sentence in err. */
+/* Opens the socket at options->socket, which does not exist before. Returns 0, or an exit code with
+ * a message in err. */
 int control_open(struct control *c, char *err, size_t err_size);
 /* Serves until SIGTERM, SIGINT or SIGHUP, until the interface is gone, or another toed has taken
  * over (c->given_away). Returns 0 or an exit code. */
 int control_run(struct control *c);
-/* Tells the hosts (their connections end) and takes the socket away. */
+/* Closes the hosts' connections and unlinks the socket. */
 void control_close(struct control *c);
-/* As if it had connected; its descriptors are taken over. -1: no memory. */
+/* Adds a client as if it had connected; owns its descriptors. -1: no memory. */
 int control_add_client(struct control *c, const struct client *cl);
-/* engine_config.qp_unused; arg is the control. Any engine's thread. */
+/* engine_config.qp_unused; arg is the struct control. Any engine's thread. */
 void control_qp_unused(void *arg, struct qp *qp);
 
 #endif

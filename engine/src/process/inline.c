@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inline.c - libtoe_inline.so: an engine within the program that uses it (toe/inline.h;
- * docs/INLINE.md). What toed's main.c and control.c put together for many hosts is here for the
- * one that this process is.
+ * docs/INLINE.md). It replaces toed's main.c and control.c for the only host, this process.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -37,27 +36,28 @@
 #include "switch.h"
 #include "trips_json.h"
 
-/* At the end resets get this long to leave. */
+/* At the end, how long to wait for RSTs to be sent. */
 #define RESET_TIME (20 * NS_PER_MS)
-/* A back end that cannot wake us is looked at this often. */
+/* How often a back end that cannot wake the thread is polled. */
 #define POLLED_NETIO (200 * NS_PER_US)
 #define ASKERS_MAX   4
-#define LEFT_BEHIND  "/run/toehold/inline-*.sock" /* TOEDEV_INLINE_STATS, of any process */
+#define LEFT_BEHIND  "/run/toehold/inline-*.sock" /* TOEDEV_INLINE_STATS for any process */
 
 struct toedev_inline {
     struct engine *engine;
     struct qp *qp;
     struct options options;
-    struct control control; /* what statistics are made of */
-    char *words;            /* the options as given, which options points into */
+    struct control control; /* the source of the statistics */
+    char *words;            /* the text of the options; options points into it */
     char socket[64];
-    int side_epoll; /* statistics, and those who ask who holds the interface */
+    int side_epoll; /* sockets for statistics and for the claim of the interface */
     int askers[ASKERS_MAX];
-    uint32_t orphans; /* queue pairs that are let go */
-    int commanded;    /* since the last round */
+    uint32_t orphans; /* queue pairs that are dropped */
+    int commanded;    /* commands were issued since the last round */
 };
 
-/* Messages of the engine are for toed's log: here the one host learns all that matters to it. */
+/* Discards the engine's log messages, which are for toed's log. Here the only host gets all errors
+ * as results. */
 void log_msg(const char *format, ...)
 {
     (void)format;
@@ -102,7 +102,7 @@ static void say_no_cpu(uint32_t cpu, char *err, size_t err_size)
              "--cpu %u: this machine has no such CPU, or the program may not run on it", cpu);
 }
 
-/* The CPU can be had: gone to, and come back from. */
+/* Checks that the CPU is usable: moves this thread there and back. */
 static int probe_cpu(const struct options *o, char *err, size_t err_size)
 {
     cpu_set_t before, one;
@@ -117,7 +117,7 @@ static int probe_cpu(const struct options *o, char *err, size_t err_size)
     return EXIT_CONFIG;
 }
 
-/* The interface can be had: opened, and closed again. */
+/* Checks that the interface is usable: opens and closes it. */
 static int probe_interface(const struct options *o, char *err, size_t err_size)
 {
     struct netio_info info;
@@ -156,7 +156,7 @@ static int check(const char *text, int probe, struct toedev_inline_info *out, ch
     return rc;
 }
 
-/* ---- statistics, and who holds the interface ---- */
+/* ---- statistics, and the claim of the interface ---- */
 
 static void side_watch(struct toedev_inline *t, int fd)
 {
@@ -165,7 +165,7 @@ static void side_watch(struct toedev_inline *t, int fd)
     epoll_ctl(t->side_epoll, EPOLL_CTL_ADD, fd, &ev);
 }
 
-/* These return 1 when they have found something to do. */
+/* These functions return 1 when they did some work. */
 static int accept_asker(struct toedev_inline *t)
 {
     int fd = accept4(t->control.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -193,7 +193,8 @@ static int accept_claim(const struct toedev_inline *t)
     return fd >= 0;
 }
 
-/* A connection ends with its first message, answered when it is a question. */
+/* Handles the first message of a connection, answers it if it is a query, and closes the
+ * connection. */
 static int hear_asker(struct toedev_inline *t, int fd)
 {
     struct hello_message m;
@@ -215,7 +216,7 @@ static int hear_asker(struct toedev_inline *t, int fd)
     return 1;
 }
 
-/* Not 0: more may wait. */
+/* Returns non-zero when more may be waiting. */
 static int hear(struct toedev_inline *t)
 {
     struct epoll_event ev[4];
@@ -237,8 +238,7 @@ static void side(void *arg)
     (void)hear(arg);
 }
 
-/* A socket for statistics is good to have: that there is none is an error only when it was asked
- * for. */
+/* Opens the socket for statistics. Failure is an error only when the socket was requested. */
 static int open_socket(struct toedev_inline *t, char *err, size_t err_size)
 {
     int asked = t->options.socket != NULL, rc;
@@ -259,7 +259,7 @@ static int open_socket(struct toedev_inline *t, char *err, size_t err_size)
     return asked ? -1 : 0;
 }
 
-/* ---- coming and going ---- */
+/* ---- opening and closing ---- */
 
 static void let_go(void *arg, struct qp *qp)
 {
@@ -411,7 +411,7 @@ static struct toedev_inline *inline_open(const char *text, struct toedev_inline_
     t = new_inline(text, err, err_size);
     if (!t)
         return NULL;
-    /* Not told where it cannot be asked for: the program's messages are its own. */
+    /* Failure is not reported: the engine does not write to the program's output. */
     (void)numa_prefer(t->options.cpu_count ? numa_node_of(NUMA_SYS, t->options.cpu[0]) : NUMA_ANY,
                       &was);
     rc = make_engine(t, err, err_size);
@@ -423,7 +423,7 @@ static struct toedev_inline *inline_open(const char *text, struct toedev_inline_
     return NULL;
 }
 
-/* Rounds until nothing of the queue pair is in use, or the time has come. */
+/* Runs rounds until the queue pair is unused, or until the given time. */
 static void run_out(struct toedev_inline *t, uint64_t until)
 {
     struct engine *e = t->engine;
@@ -450,9 +450,9 @@ static void inline_close(struct toedev_inline *t)
     engine_join(t->engine);
     now = engine_clock();
     t->engine->now = now;
-    t->qp->tell = NULL; /* nobody is told any more, */
+    t->qp->tell = NULL; /* no more notifications, */
     t->qp->expect = NULL;
-    t->engine->hold.min = 0; /* ... nor reads */
+    t->engine->hold.min = 0; /* ... and no more reads */
     qp_drop(t->qp);
     run_out(t, now + t->options.linger_ms * NS_PER_MS);
     if (!t->orphans) {
@@ -462,8 +462,9 @@ static void inline_close(struct toedev_inline *t)
     free_all(t);
 }
 
-/* The memory is the parent's too, copy on write, but for what netio shares with others: nothing of
- * that is touched. What would outlive the parent is the claim; the rest of the descriptors close
+/* Called in a child after fork(). The memory is a copy-on-write copy of the parent's, except what
+ * netio shares with the kernel or other processes, which is not accessed. Only the claim and the
+ * socket for statistics are closed, as they would outlive the parent; the other descriptors close
  * at exec. */
 static void inline_forget(struct toedev_inline *t)
 {
@@ -497,9 +498,8 @@ static unsigned run(struct toedev_inline *t, uint64_t now)
     return engine_poll_idle(t->engine, now);
 }
 
-/* Who asks is heard at the last moment, however short ago that was before: what told of him may
- * have been taken out of the program's epoll instance, edge-triggered, by a call that did not
- * sleep. */
+/* Serves connections once more before sleeping, however recently that was done: the program's epoll
+ * instance is edge-triggered, and a call that did not sleep may have consumed the event. */
 static int prepare_sleep(struct toedev_inline *t)
 {
     return hear(t) != 0 || netio_prepare_sleep(t->engine->netio);
@@ -510,14 +510,14 @@ static uint64_t deadline(struct toedev_inline *t, uint64_t now)
     struct engine *e = t->engine;
     uint64_t at;
 
-    if (t->commanded) { /* which may have set a timer */
+    if (t->commanded) { /* a command may have set a timer */
         t->commanded = 0;
         e->now = now;
         e->core_deadline = toec_poll(e->stack, now);
         e->idle_until = 0;
     }
     if (t->qp->pend_first || t->qp->hw.head != t->qp->answers.tail)
-        return now; /* run() tells it */
+        return now; /* run() handles it */
     at = engine_deadline(e);
     if (netio_fd(t->engine->netio) < 0 && at > now + POLLED_NETIO)
         at = now + POLLED_NETIO;
@@ -538,7 +538,7 @@ static int refer(struct toedev_inline *t, uint32_t slot, uint32_t off, const uin
     return slot < t->qp->cfg.slots ? refs_add(&t->qp->slots[slot], off, data, n) : -1;
 }
 
-/* In steps, each for all slots, as in expect() of engine.c. */
+/* Prefetches in steps, each for all slots, as expect_frames() does. */
 static void expect(struct toedev_inline *t, const uint32_t *slots, unsigned n)
 {
     const struct qp *qp = t->qp;

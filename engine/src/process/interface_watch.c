@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interface_watch.c - see interface_watch.h. State and MTU of the interface come by rtnetlink
- * (link.c). That its XDP program has been taken off nobody tells: it is looked at.
+ * interface_watch.c - see interface_watch.h. rtnetlink reports state and MTU of the interface
+ * (link.c). It does not report that the XDP program was detached, so that is polled.
  */
 #include <unistd.h>
 
@@ -33,7 +33,8 @@ static void say_mtu(uint32_t now, uint32_t used, int before)
                 now, used);
 }
 
-/* Also for who attaches from now on; who has the page of registers already keeps it. */
+/* Replaces the register page for hosts that attach later. A host that already has the page keeps
+ * the old one. */
 static void tell_hosts(struct control *c)
 {
     int fd = registers_new(c);
@@ -75,7 +76,7 @@ int interface_watch(struct control *c, int news)
     follow_mtu(c);
     rc = netio_tend(c->engines[0]->netio, text, sizeof(text));
     if (rc < 0 && link_gone(&c->link))
-        return 1; /* that is why */
+        return 1; /* the reason is logged */
     if (rc)
         log_msg("%s", text);
     return rc < 0;

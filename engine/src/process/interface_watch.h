@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* interface_watch.h - what others do to the interface while toed serves by it, and what toed does
- * about it. */
+/* interface_watch.h - handles changes that other programs make to the interface in use. */
 #ifndef ENGINE_TEND_H
 #define ENGINE_TEND_H
 
 #include "control.h"
 
-/* How often it wants to be called, at least. */
+/* The longest time between two calls, in milliseconds. */
 #define INTERFACE_WATCH_MS 1000
 
-/* Main thread; news: c->link is readable. Not 0 when toed cannot go on, which it has said. */
+/* Main thread. news: c->link is readable. Returns non-zero when toed must end; the reason is
+ * logged. */
 int interface_watch(struct control *c, int news);
 
 #endif

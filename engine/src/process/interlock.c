@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interlock.c - one engine per interface, and per side of a wire that is named. The claim is an
- * abstract Unix socket with the interface's name: it is per network namespace as interfaces are,
- * goes away with its process however that ends, and its credentials name the holder.
+ * interlock.c - allows one engine per interface, and per side of a named wire. The claim is an
+ * abstract Unix socket with the interface's name. Like interfaces it belongs to a network
+ * namespace. It disappears with its process, however that ends, and its credentials identify the
+ * holder.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -17,12 +18,12 @@
 
 #define PREFIX "toehold/if/"
 
-/* What is claimed: a key for the kernel, and words for people. */
+/* A claim: the socket's name, and a description for messages. */
 struct claim {
     char key[64], words[128];
 };
 
-/* A path is too long for a key: its hash (FNV-1a). */
+/* Makes the key of a wire: the hash (FNV-1a) of its path, which is too long for a key. */
 static int wire_of(const char *spec, struct claim *c)
 {
     size_t path = strcspn(spec, ","), i;
@@ -39,13 +40,14 @@ static int wire_of(const char *spec, struct claim *c)
     return 1;
 }
 
-/* What a specification names; 0 when it names nothing that could be another's. */
+/* Derives the claim from a specification. Returns 0 when it names nothing that another engine could
+ * use. */
 static int claim_of(const char *spec, struct claim *c)
 {
     static const char *const schemes[] = {"af_xdp:", "tap:"};
     size_t i, n;
 
-    /* what stands around a back end: impair(...):SPEC, tee(...):SPEC */
+    /* skip wrappers of a back end: impair(...):SPEC, tee(...):SPEC */
     while (spec[strcspn(spec, "(:")] == '(') {
         const char *end = strstr(spec, "):");
 
@@ -71,7 +73,7 @@ static int claim_of(const char *spec, struct claim *c)
     return 0;
 }
 
-/* The process that holds the address, by its credentials; 0: not known. */
+/* Returns the pid of the process that holds the address, from its credentials; 0: unknown. */
 static int holder(const struct sockaddr_un *addr, socklen_t len)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

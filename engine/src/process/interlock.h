@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* Claims what a netio specification names. Returns a descriptor that holds the claim until it is
- * closed, -1 with a sentence in err when it is taken, -2 when nothing needs claiming. */
+ * closed, -1 with a message in err when it is taken, -2 when nothing needs claiming. */
 int interlock_claim(const char *spec, char *err, size_t err_size);
 
 #endif

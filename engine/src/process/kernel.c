@@ -2,9 +2,9 @@
 /*
  * kernel.c - follows the kernel's addresses, routes and neighbours, of both families (kernel.h).
  *
- * Of routes and addresses no news is believed in part: whatever has changed, all is read anew.
- * Neighbours are told one by one. An engine's question is passed on to the kernel, which resolves
- * (NTF_USE) and verifies as for its own connections.
+ * On any change of routes or addresses, all of them are read again. Neighbours are followed one by
+ * one. An engine's request for a neighbour is passed to the kernel, which resolves it (NTF_USE) and
+ * verifies it as for its own connections.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -32,7 +32,7 @@
 
 /* ---- the interface ---- */
 
-/* The name that stands in "af_xdp:IFNAME,...", whatever stands around it. */
+/* Finds the name in "af_xdp:IFNAME,...", inside any wrappers. */
 static int name_of(const char *spec, char name[16])
 {
     const char *at = strstr(spec, "af_xdp:");
@@ -59,7 +59,8 @@ static uint8_t prefix_of(const struct sockaddr *mask)
     return (uint8_t)__builtin_popcount(m.sin_addr.s_addr);
 }
 
-/* The interface's first address of IPv4, or this one of it; with its prefix. 0, or -1. */
+/* Finds the interface's first IPv4 address, or checks for the address `this`; with its prefix.
+ * Returns 0 or -1. */
 static int find_address(const char *ifname, const uint8_t *this, uint8_t ip[4], uint8_t *prefix)
 {
     struct ifaddrs *all, *a;
@@ -98,7 +99,7 @@ static int find_mac(const char *ifname, uint8_t mac[6])
 
 /* ---- routes ---- */
 
-/* All that stand in the main table for our interface. 0, or -1 with errno. */
+/* Reads the routes of our interface in the main table. Returns 0, or -1 with errno. */
 static int read_routes(struct kernel *k)
 {
     int rc = rtnl_routes(k->ifindex, k->shared.ports[1] != NULL, k->routes);
@@ -117,7 +118,7 @@ static int read_addresses6(const struct kernel *k, struct addresses6 *out)
     return k->shared.ports[1] ? rtnl_addresses6(k->ifindex, out) : 0;
 }
 
-/* Of that family; the best of several. */
+/* Returns the best default route of the family. */
 static const struct route *default_route(const struct kernel *k, int ip6)
 {
     const uint8_t len = ip6 ? 0 : 96;
@@ -205,7 +206,7 @@ static int make(struct kernel *k, char *err, size_t err_size)
         return failed(EXIT_RUNTIME, err, err_size, "no memory");
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
         return failed(EXIT_RUNTIME, err, err_size, "no pipe");
-    /* Of a kernel without IPv6 there is nothing to share. */
+    /* A kernel without IPv6 has nothing to share. */
     k->shared.ports[1] = ports_new(NULL, k->ifindex, &ports_ops, k);
     k->options->shared6 = k->shared.ports[1] != NULL;
     k->asked = ends[0];
@@ -218,7 +219,7 @@ static int make(struct kernel *k, char *err, size_t err_size)
     return -1;
 }
 
-/* The interface of the default route may be the only way to this machine. */
+/* Refuses the interface of the default route, which may be the only access to this machine. */
 static int check_default(const struct kernel *k, struct options *o, char *err, size_t err_size)
 {
     const struct route *r = default_route(k, 0);
@@ -309,7 +310,7 @@ void kernel_resume(struct kernel *k)
 
 /* ---- neighbours ---- */
 
-/* With room for the longer address. */
+/* Has room for an IPv6 address. */
 struct neighbour_message {
     struct nlmsghdr h;
     struct ndmsg m;
@@ -384,7 +385,7 @@ static void note_neighbour(struct kernel *k, const struct nlmsghdr *h)
         each_engine(k, shared_set_neighbour, &n);
 }
 
-/* ---- news ---- */
+/* ---- events ---- */
 
 static void without_ip4(struct routes *r)
 {
@@ -396,22 +397,23 @@ static void without_ip4(struct routes *r)
     r->count = n;
 }
 
-/* Which of them it has, and which are not for new connections. */
+/* Reads the interface's IPv6 addresses, and which of them are not for new connections. */
 static void look_at_addresses6(struct kernel *k)
 {
     struct addresses6 now;
 
     if (read_addresses6(k, &now) != 0) {
         log_msg("cannot read the kernel's addresses: %s", strerror(errno));
-        return; /* as they were */
+        return; /* unchanged */
     }
     if (memcmp(&now, &k->addresses, sizeof(now)) == 0)
         return;
     k->addresses = now;
-    say_addresses6(k); /* before the routes go: peers are to hear of it */
+    say_addresses6(k); /* before the routes go: RSTs need them */
 }
 
-/* Everything but neighbours, read anew. Not 0 when the interface has become another. */
+/* Reads everything except neighbours again. Returns non-zero when the interface has been replaced
+ * by another. */
 static int look_again(struct kernel *k)
 {
     uint8_t prefix = k->options->prefix_len, mac[6];
@@ -428,7 +430,7 @@ static int look_again(struct kernel *k)
         log_msg("the kernel has %s no more: all connections are reset; nothing is served until "
                 "it has it again",
                 text);
-        each_engine(k, shared_reset, NULL); /* before the routes go: peers are to hear of it */
+        each_engine(k, shared_reset, NULL); /* before the routes go: RSTs need them */
     } else if (has && !k->has_address) {
         log_msg("the kernel has %s again", text);
     }
@@ -441,10 +443,10 @@ static int look_again(struct kernel *k)
     if (read_routes(k) != 0) {
         log_msg("cannot read the kernel's routes: %s", strerror(errno));
         if (has)
-            return 0; /* as they were */
+            return 0; /* unchanged */
     }
     if (!has)
-        without_ip4(k->routes); /* by another address of the interface, from which we do not send */
+        without_ip4(k->routes); /* through an address of the interface that is not the TOE's */
     each_engine(k, shared_set_routes, k->routes);
     return 0;
 }
@@ -474,7 +476,7 @@ int kernel_news(struct kernel *k)
 
 void kernel_close(struct kernel *k)
 {
-    if (!k->control) /* nothing was opened */
+    if (!k->control) /* not opened */
         return;
     if (k->events >= 0)
         close(k->events);

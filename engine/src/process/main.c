@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c - toed, the software TOE: puts engines, packets and the control socket together. */
+/* main.c - toed, the software TOE: starts engines, back ends and the control socket. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
@@ -33,8 +33,8 @@ struct daemon {
     struct control control;
     struct kernel kernel;
     struct handover *handover;
-    struct owners *owners; /* of several engines, without a shared address */
-    struct heir heir;      /* of another toed, with --take-over */
+    struct owners *owners; /* for several engines without a shared address */
+    struct heir heir;      /* state from another toed, with --take-over */
 };
 
 static int failed(int rc, const char *err)
@@ -43,7 +43,7 @@ static int failed(int rc, const char *err)
     return rc;
 }
 
-/* Checked once, at the first queue. */
+/* Called for the first queue only. */
 static int settle(struct daemon *d, const struct netio *n)
 {
     struct control *c = &d->control;
@@ -112,7 +112,7 @@ static int make_engine(struct daemon *d, uint32_t id)
     return -1;
 }
 
-/* The same, with what it allocates of the memory near its CPU. */
+/* The same, with memory from the NUMA node of its CPU. */
 static int make_engine_near(struct daemon *d, uint32_t id)
 {
     const struct options *o = &d->options;
@@ -166,7 +166,7 @@ static int start_manager(const struct daemon *d)
     return !e ? -1 : e == EINVAL ? EXIT_CONFIG : EXIT_RUNTIME;
 }
 
-/* Only when all are made: hand-over needs every engine in its place. */
+/* Starts the engines once all exist: hand-over needs every engine in its place. */
 static int start_engines(struct daemon *d)
 {
     int rc = start_manager(d);
@@ -197,7 +197,7 @@ static int prepare(struct daemon *d)
         return EXIT_RUNTIME;
     }
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max; /* four descriptors a queue pair */
+        files.rlim_cur = files.rlim_max; /* a queue pair has four descriptors */
         setrlimit(RLIMIT_NOFILE, &files);
     }
     if (setup_secret(&d->options, &d->control.netio_seed) != 0) {
@@ -211,7 +211,7 @@ static int claim(struct daemon *d)
 {
     char err[256];
 
-    if (d->options.take_over) /* it comes with the rest */
+    if (d->options.take_over) /* received with the rest */
         return -1;
 
     d->control.lock_fd = interlock_claim(d->options.netif, err, sizeof(err));
@@ -221,7 +221,7 @@ static int claim(struct daemon *d)
     return EXIT_CONFIG;
 }
 
-/* Before the engines: they are made for what the kernel has. */
+/* Called before the engines are made: they use the kernel's addresses. */
 static int share(struct daemon *d)
 {
     char err[256];
@@ -257,8 +257,8 @@ static void claim_in_engine(struct engine *e, void *arg)
     c->state = toec_ip4_state(e->stack, c->mac);
 }
 
-/* What the engines know of the address: TESTED while any is not sure, TAKEN as soon as one is told.
- */
+/* Returns what the engines know about the address: TESTED while any of them still probes, TAKEN as
+ * soon as one has seen a conflict. */
 static struct claim address_claim(struct control *c)
 {
     struct claim all = {.state = TOEC_IP4_OWN}, one;
@@ -272,7 +272,8 @@ static struct claim address_claim(struct control *c)
     return all;
 }
 
-/* Waits until the address is known to be ours (--check-ip). -1 to go on, or an exit code. */
+/* Waits until address conflict detection has finished (--check-ip). Returns -1 to continue, or an
+ * exit code. */
 static int settle_address(struct daemon *d)
 {
     struct pollfd p = {d->control.signal_fd, POLLIN, 0};
@@ -310,7 +311,7 @@ static int open_door(struct daemon *d)
     return rc == 0 ? -1 : failed(rc, err);
 }
 
-/* With --take-over: the running toed stops, and what it has comes here. */
+/* With --take-over: makes the running toed stop, and receives its state. */
 static int inherit(struct daemon *d)
 {
     char err[512];
@@ -325,7 +326,7 @@ static int inherit(struct daemon *d)
     return rc < 0 ? -1 : failed(rc, err);
 }
 
-/* ... and its socket. What can fail is done before the last word. */
+/* ... and its socket. Everything that can fail is done before the take-over is final. */
 static int inherit_door(struct daemon *d)
 {
     struct control *c = &d->control;
@@ -361,7 +362,7 @@ static int serve(struct daemon *d)
     say_ready(d);
     rc = control_run(c);
     if (c->given_away)
-        _exit(0); /* all of it is another's now: nothing may be reset, taken away or given back */
+        _exit(0); /* another toed owns everything now: reset, unlink and release nothing */
     log_msg("ending");
     control_stop_flows(c);
     control_close(c);
@@ -390,7 +391,7 @@ int main(int argc, char **argv)
     if (rc < 0)
         rc = serve(&d);
     else if (d.heir.image.n)
-        _exit(rc); /* the toed that runs has it all still: nothing may be reset or taken away */
+        _exit(rc); /* the running toed still owns everything: reset and unlink nothing */
     control_free_engines(&d.control);
     kernel_close(&d.kernel);
     handover_free(d.handover);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * options.c - the command line of toed, and the options of an engine within a program. Not by
- * getopt(): its state would be the program's.
+ * options.c - the command line of toed, and the options of an engine within a program. It does not
+ * use getopt(), whose state is global and belongs to the program.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -17,7 +17,7 @@
 #include "frames/offload.h"
 #include "options.h"
 
-#define WORDS_MAX 64 /* of the options of an engine within a program */
+#define WORDS_MAX 64 /* limit of the options of an engine within a program */
 
 enum {
     OPT_NETIF,
@@ -54,7 +54,7 @@ enum {
     OPT_VERSION
 };
 
-/* Whose an option is. */
+/* Where an option is valid. */
 #define OF_TOED   1u
 #define OF_INSIDE 2u
 #define OF_BOTH   (OF_TOED | OF_INSIDE)
@@ -158,7 +158,7 @@ static const char help[] =
     "gone, too),\n"
     "2 usage, 3 configuration.\n";
 
-/* What is wrong, to where messages go. */
+/* Writes an error message to o->err or standard error. */
 __attribute__((format(printf, 2, 3))) static int say(const struct options *o, const char *format,
                                                      ...)
 {
@@ -197,7 +197,7 @@ static int number(const struct options *o, const char *option, const char *text,
     return -1;
 }
 
-/* Not ::, ::1, mapped or multicast. */
+/* Returns whether the address is not ::, ::1, IPv4-mapped or multicast. */
 static int unicast6(const uint8_t a[16])
 {
     struct in6_addr in;
@@ -292,7 +292,7 @@ static int parse_congestion(struct options *o, const char *arg)
     return bad(o, "congestion", arg, "cubic, reno, bbr or dctcp");
 }
 
-/* Up to 64 hex digits; what is missing is zero. */
+/* Parses up to 64 hex digits; missing ones are zero. */
 static int parse_seed(struct options *o, const char *text)
 {
     size_t n = strlen(text), i;
@@ -329,7 +329,7 @@ static int parse_limits(struct options *o, const char *text)
     return -1;
 }
 
-/* "2" or "2,3": the first engine's, the second's, ... */
+/* Parses "2" or "2,3": the CPUs of the first engine, the second, ... */
 static int parse_cpus(struct options *o, const char *arg)
 {
     char word[16];
@@ -442,7 +442,7 @@ static uint32_t ip_number(const uint8_t ip[4])
     return (uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16 | (uint32_t)ip[2] << 8 | ip[3];
 }
 
-/* The kernel has all of it, and says it. */
+/* With --ip shared: all of the address configuration comes from the kernel. */
 static int check_shared(const struct options *o)
 {
     if (o->has_ip6)
@@ -453,7 +453,7 @@ static int check_shared(const struct options *o)
     return -1;
 }
 
-/* What no single option shows: address, prefix and gateway must go together. */
+/* Checks options against each other: address, prefix and gateway must match. */
 static int check_addresses(const struct options *o)
 {
     uint32_t ip = ip_number(o->ip), gateway = ip_number(o->gateway);
@@ -467,7 +467,7 @@ static int check_addresses(const struct options *o)
     if (o->has_ip6 && memcmp(o->gateway6, o->ip6, sizeof(o->ip6)) == 0 && !o->ip6_auto)
         return say(o, "--gateway6: want another address than that of --ip6");
     if (!o->prefix_len && gateway == 0)
-        return -1; /* IPv6 alone */
+        return -1; /* IPv6 only */
     if (!o->prefix_len)
         return say(o, "--gateway: want --ip too");
     if (o->prefix_len < 31 && ((ip & host) == 0 || (ip & host) == host))
@@ -489,7 +489,7 @@ static const struct option_name *find(const char *word, size_t len, unsigned of)
     return NULL;
 }
 
-/* The option that stands at words[*at], its value with it. */
+/* Takes the option at words[*at], with its value. */
 static int take_one(struct options *o, int count, char **words, int *at, unsigned of)
 {
     const char *word = words[(*at)++], *equals = strchr(word, '='), *arg = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* process.c - the process around engines with threads: its signals and descriptors, and its end. */
+/* process.c - the process that runs engines in threads: its signals, descriptors and shutdown. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -13,7 +13,7 @@
 #include "round/engine.h"
 #include "round/thread.h"
 
-/* At the end, flows get this long to send their RSTs. */
+/* At the end, how long flows may take to send their RSTs. */
 #define STOP_TIME (1 * NS_PER_S)
 #define STOP_LOOK (2 * NS_PER_MS)
 
@@ -74,7 +74,7 @@ void control_pause(struct control *c)
 
     for (i = 0; i < c->engine_count; i++)
         engine_pause(c->engines[i]);
-    polling_pause(c->polling); /* when it has handed out what they had left */
+    polling_pause(c->polling); /* after it has handed out their remaining entries */
 }
 
 void control_resume(struct control *c)
@@ -90,7 +90,7 @@ void control_free_engines(struct control *c)
 {
     uint32_t i, q;
 
-    /* all threads first: they hand frames to each other */
+    /* end all threads first: they hand frames over to each other */
     for (i = 0; i < c->engine_count; i++)
         engine_join(c->engines[i]);
     polling_join(c->polling);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registers.c - register page 0 of the software TOE: a sealed memfd that hosts get to read
+ * registers.c - register page 0 of the software TOE: a sealed memfd that hosts can read
  * (docs/device-contract.md, Registers; device/toe.rdl).
  */
 #define _GNU_SOURCE
@@ -51,7 +51,7 @@ static void fill(const struct control *c, toe_regs_t *r)
 
 int registers_new(const struct control *c)
 {
-    static toe_regs_t page; /* the doorbell pages of this TOE lie in the queue pairs' areas */
+    static toe_regs_t page; /* this TOE's doorbell pages are in the queue pairs' areas */
     int fd = memfd_create("toe-registers", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     if (fd < 0)

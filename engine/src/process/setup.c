@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* setup.c - from options to netio and the stack's configuration (setup.h). */
+/* setup.c - derives netio and the stack's configuration from options (setup.h). */
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -49,7 +49,8 @@ int setup_settle(const struct options *o, const struct netio *n, struct netio_in
                  o->engines, info->queues);
         return EXIT_CONFIG;
     }
-    /* Frames of the others would reach the kernel, which resets what it knows nothing of. */
+    /* Frames of the other queues would reach the kernel, which resets connections that it does not
+     * know. */
     if (o->shared && o->engines < info->queues) {
         snprintf(err, err_size,
                  "--ip shared: the interface has %u receive queues and each needs an engine: "
@@ -61,8 +62,9 @@ int setup_settle(const struct options *o, const struct netio *n, struct netio_in
 }
 
 /*
- * Interface identifiers (RFC 7217) must be the same after each start, and not tell whose they are:
- * their secret is the machine's. A fixed seed (tests), or none there, makes them of the secret.
+ * Derives the secret of interface identifiers (RFC 7217) from the machine ID, so that they are the
+ * same after each start and do not identify the machine. With a fixed seed (tests), or without a
+ * machine ID, the engine's secret is used.
  */
 static void machine_secret(uint8_t secret[16])
 {
@@ -75,12 +77,12 @@ static void machine_secret(uint8_t secret[16])
         fclose(f);
 }
 
-#define IP6_MTU_LEAST 1280u /* RFC 8200 5; Linux has none of it on other links either */
+#define IP6_MTU_LEAST 1280u /* RFC 8200 5; Linux disables IPv6 on smaller links too */
 
 static void core6(const struct options *o, struct toec_config *cfg)
 {
     if (o->shared6 && cfg->mtu >= IP6_MTU_LEAST)
-        cfg->ip6 = TOEC_IP6_STATIC; /* its addresses come from the kernel */
+        cfg->ip6 = TOEC_IP6_STATIC; /* the kernel supplies its addresses */
     if (!o->has_ip6)
         return;
     cfg->ip6 = o->ip6_auto ? TOEC_IP6_AUTO : TOEC_IP6_STATIC;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.c - what the TOE says of itself, as JSON. Each engine copies its figures in its own thread
- * between two rounds; text is made of the copy here.
+ * stats.c - the TOE's statistics as JSON. Each engine copies its figures in its own thread between
+ * two rounds; this file formats the copies.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,7 +37,7 @@ struct figures {
     uint32_t qp_count;
     struct qp_figures *qps; /* room for max_qps */
     struct offload offload;
-    uint32_t held, hold_max; /* received frames; as many as the back end spares */
+    uint32_t held, hold_max; /* received frames held; the most that the back end can spare */
     struct toec_own_addr own6[8];
     unsigned own6_n;
 };
@@ -139,7 +139,7 @@ static json_t *qps_json(const struct figures *f)
     return list;
 }
 
-/* Own addresses of IPv6: "2001:db8::1/64", those not in use with the reason. */
+/* Returns the TOE's IPv6 addresses: "2001:db8::1/64", with the reason for those not in use. */
 static json_t *ip6_json(const struct figures *f)
 {
     json_t *list = json_array();

@@ -7,9 +7,9 @@
 
 #include "control.h"
 
-/* What TOEDEV_HELLO_QUERY answers. NULL: no memory. */
+/* Returns the answer to TOEDEV_HELLO_QUERY. NULL: no memory. */
 json_t *stats_json(struct control *c);
-/* Sends an answer, in one message, and lets it go. */
+/* Sends an answer in one message, and frees it. */
 void query_answer(int fd, json_t *j);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * switch.c - offloads switched while toed runs, and told: what `toehold offload` asks
- * (TOEDEV_HELLO_OFFLOAD of toe/attach.h). The answer is that of ethtool -k, as JSON.
+ * switch.c - switches and reports offloads while toed runs, for `toehold offload`
+ * (TOEDEV_HELLO_OFFLOAD of toe/attach.h). The answer has the content of ethtool -k, as JSON.
  */
 #define _GNU_SOURCE /* struct ucred */
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void copy_state(struct engine *e, void *arg)
     to->active = e->offload.active;
 }
 
-/* Name of the first of these, for people. */
+/* Returns the name of the first of these offloads, for messages. */
 static const char *name_of(uint32_t bits)
 {
     unsigned i = 0;
@@ -66,7 +66,7 @@ static int may_change(int fd, char *err, size_t err_size)
     return -1;
 }
 
-/* text: "tso=off", or empty to ask alone. */
+/* Switches offloads. text: such as "tso=off", or empty for a query. */
 static void change(struct control *c, int fd, const char *text, char *err, size_t err_size)
 {
     struct offload now;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* takeover_new.c - a new toed takes over from the one that runs (takeover.h). */
+/* takeover_new.c - the side of the new toed, which takes over from the running one
+ * (takeover_talk.h). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdarg.h>
@@ -27,13 +28,13 @@ __attribute__((format(printf, 4, 5))) static int fail(char *err, size_t err_size
     va_list args;
 
     va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() stands above */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() is above */
     vsnprintf(err + n, err_size - (size_t)n, format, args);
     va_end(args);
     return rc;
 }
 
-/* ---- asking ---- */
+/* ---- request ---- */
 
 static int reach(struct heir *h, const struct options *o, char *err, size_t err_size)
 {
@@ -81,7 +82,8 @@ static int hello(struct heir *h, char *err, size_t err_size)
     return -1;
 }
 
-/* The value of this name among lines of "name value", up to the end of its line; *n its length. */
+/* Finds the value of this name in lines of "name value". It extends to the end of the line; *n: its
+ * length. */
 static const char *value_of(const char *text, const char *name, size_t len, size_t *n)
 {
     while (*text) {
@@ -97,7 +99,7 @@ static const char *value_of(const char *text, const char *name, size_t len, size
     return "";
 }
 
-/* Each line of ours must be one of theirs. */
+/* Compares options: each line of ours must be one of theirs. */
 static int compare(const char *ours, const char *theirs, char *err, size_t err_size)
 {
     while (*ours) {
@@ -198,7 +200,7 @@ static int restore_client(struct heir *h, struct control *c, const struct toec_i
     return control_add_client(c, &cl);
 }
 
-/* What their users have in them. */
+/* Charges the restored queue pairs to their users. */
 static int restore_accounts(struct control *c)
 {
     uint32_t i, j;
@@ -254,8 +256,9 @@ int heir_restore(struct heir *h, struct control *c, char *err, size_t err_size)
     return -1;
 }
 
-/* The other's last word, as talk_receive(). When time is over none can come any more; one that is
- * there already counts, for the other has ended upon it. */
+/* Receives the other's last message; returns as talk_receive(). After the deadline no more can
+ * arrive, but one that has already arrived counts, since the other toed has ended after sending
+ * it. */
 static ssize_t last_word(const struct heir *h, char *word, size_t room)
 {
     ssize_t n = talk_receive(h->fd, word, room, NULL, NULL, engine_clock() + TAKEOVER_TIME);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* takeover_new.h - the toed that takes over. */
+/* takeover_new.h - the toed that takes over (docs/UPGRADE.md). */
 #ifndef ENGINE_TAKEOVER_NEW_H
 #define ENGINE_TAKEOVER_NEW_H
 
@@ -9,21 +9,22 @@
 
 struct heir {
     struct takeover image;
-    int fd;  /* of the talk; -1: none */
-    int pid; /* of the other */
+    int fd;  /* the connection to the other toed; -1: none */
+    int pid; /* of the other toed */
     int listen_fd, lock_fd, heir_fd;
-    uint64_t began; /* the other's engines have stopped; 0: not yet */
+    uint64_t began; /* when the other's engines stopped; 0: not yet */
     struct takeover_tally tally;
 };
 
-/* Asks the toed at o->socket, compares options, and has it stop. -1 to go on, or an exit code with
- * a sentence in err. */
+/* Connects to the toed at o->socket, compares options, and makes it stop. Returns -1 to continue,
+ * or an exit code with a message in err. */
 int heir_ask(struct heir *h, const struct options *o, char *err, size_t err_size);
-/* Engines have been made: they, and who is attached. As above. */
+/* Called when the engines exist: restores them and the attached hosts. Returns as above. */
 int heir_restore(struct heir *h, struct control *c, char *err, size_t err_size);
-/* The running toed is told why nothing comes of it. */
+/* Aborts the take-over and reports the reason to the running toed. */
 void heir_refuse(const struct heir *h, const char *why);
-/* All is there, engines too, which are paused: from here on it is ours, or it is not. As above. */
+/* Completes the take-over when all is restored and the engines are paused: afterwards either this
+ * toed serves, or the other does. Returns as above. */
 int heir_settle(struct heir *h, struct control *c, char *err, size_t err_size);
 
 #endif

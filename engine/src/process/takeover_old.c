@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * takeover_old.c - the toed that runs gives all it has to a new one (takeover.h). Until the word
- * YOURS has gone out nothing is undone: what was stopped goes on.
+ * takeover_old.c - the side of the running toed, which hands its state over to a new one
+ * (takeover_talk.h). Until it has sent YOURS, everything that was stopped can be resumed.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,8 +27,8 @@
 #include "takeover_save.h"
 #include "takeover_talk.h"
 
-#define ANSWER_TIME (5 * NS_PER_S) /* to compare options */
-#define LET_GO_TIME (2 * NS_PER_S) /* to end after BACK */
+#define ANSWER_TIME (5 * NS_PER_S) /* for the comparison of options */
+#define LET_GO_TIME (2 * NS_PER_S) /* for the other's end after BACK */
 
 static int no(const struct client *cl, const char *why)
 {
@@ -36,7 +36,7 @@ static int no(const struct client *cl, const char *why)
     return 0;
 }
 
-/* What stands in the way; NULL: nothing. */
+/* Returns the reason for a refusal; NULL: none. */
 static const char *objection(const struct control *c, const struct client *cl)
 {
     const char *netif = c->options->netif;
@@ -50,7 +50,7 @@ static const char *objection(const struct control *c, const struct client *cl)
 
 /* ---- stop and go ---- */
 
-/* Until one of them says so, or the time is over: 0. */
+/* Polls until an event or the end of the time. Returns 0 on timeout. */
 static int await(struct pollfd *p, nfds_t count, uint64_t time)
 {
     uint64_t until = engine_clock() + time, now;
@@ -63,11 +63,11 @@ static int await(struct pollfd *p, nfds_t count, uint64_t time)
     return n;
 }
 
-/* Whatever the other has opened it closes: by itself, or by its end. Only then we are sure that it
- * does not put its XDP program in the place of ours. */
+/* Sends BACK, and waits until the other toed has ended or closed the connection, or kills it. Only
+ * then has it closed all that it opened, and cannot replace our XDP program by its own. */
 static void end_other(const struct client *cl)
 {
-    struct pollfd p[] = {{cl->pidfd, POLLIN, 0}, {cl->fd, 0, 0}}; /* of the talk: its end alone */
+    struct pollfd p[] = {{cl->pidfd, POLLIN, 0}, {cl->fd, 0, 0}}; /* the connection: only its end */
 
     (void)talk_send(cl->fd, "BACK", 4, NULL, 0);
     if (await(p, 2, LET_GO_TIME) != 0)
@@ -94,7 +94,7 @@ static int open_queue(struct control *c, uint32_t i, int heir, char *err, size_t
     return -1;
 }
 
-/* What a process had is free some time after its end. */
+/* Reopens the interface. Retries, since a process's resources are freed some time after its end. */
 static int open_again(struct control *c, int heir)
 {
     const struct timespec shortly = {0, 5 * (long)NS_PER_MS};
@@ -113,12 +113,11 @@ static int open_again(struct control *c, int heir)
     if (c->kernel)
         kernel_say_ports(c->kernel);
     if (netio_settle(c->engines[0]->netio, err, sizeof(err)) != 0)
-        log_msg("%s",
-                err); /* its own program is there still, or is looked after (interface_watch.c) */
+        log_msg("%s", err); /* our XDP program is still there, or interface_watch.c acts */
     return 0;
 }
 
-/* Everything runs again, as before. */
+/* Resumes everything as before. */
 static int go(struct control *c, int heir)
 {
     if (open_again(c, heir) != 0)
@@ -129,7 +128,7 @@ static int go(struct control *c, int heir)
     return 0;
 }
 
-/* ---- writing it down ---- */
+/* ---- saving the state ---- */
 
 static void save_client(struct toec_image_out *o, struct takeover *t, const struct client *cl)
 {
@@ -180,9 +179,9 @@ static int save(const struct control *c, const struct client *asker, int heir, s
     return rc;
 }
 
-/* ---- the talk ---- */
+/* ---- the protocol ---- */
 
-/* Options are shown; it says GO, or why not. */
+/* Sends the options and receives the answer: GO, or the reason of a refusal. */
 static int agree(const struct control *c, const struct client *cl)
 {
     char text[TALK_TEXT];
@@ -200,7 +199,7 @@ static int agree(const struct control *c, const struct client *cl)
     return no(cl, text);
 }
 
-/* Sends it all, and waits until the other has it. */
+/* Sends the image, and waits until the other toed has restored it. */
 static int hand_over(struct control *c, const struct client *cl, int heir)
 {
     struct takeover t = {0};
@@ -242,7 +241,7 @@ int takeover_give(struct control *c, struct client *cl)
         return 1;
     }
     end_other(cl);
-    if (go(c, heir) != 0) { /* nothing can be served any more */
+    if (go(c, heir) != 0) { /* toed cannot continue */
         log_msg("ending: what was stopped for pid %d cannot go on", cl->pid);
         _exit(EXIT_RUNTIME);
     }

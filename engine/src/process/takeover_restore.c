@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * takeover_restore.c - an engine goes on where another one was written down (takeover_save.c). The
- * image comes from a toed of root or of our own user; numbers that would lead beyond memory are
- * refused all the same.
+ * takeover_restore.c - restores an engine from a saved one (takeover_save.c). The image comes from
+ * a toed of root or of our own user, but values that would cause accesses outside of memory are
+ * still refused.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,10 +26,10 @@ struct restoring {
     struct engine *e;
     struct takeover *t;
     struct toec_image_in in;
-    struct qp *qp;          /* whose slots follow */
-    struct listen_group *g; /* whose members follow */
-    uint32_t flows;         /* that slots have, half-open ones too */
-    uint32_t found;         /* ... in the stack */
+    struct qp *qp;          /* the queue pair of the following slots */
+    struct listen_group *g; /* the group of the following members */
+    uint32_t flows;         /* flows of slots, including half-open ones */
+    uint32_t found;         /* ... of them found in the stack */
     struct takeover_tally *tally;
 };
 
@@ -58,7 +58,7 @@ static const char *qp_sound(const struct qp *qp)
     return NULL;
 }
 
-/* Its memory and descriptors are looked at as when it attached. */
+/* Restores a queue pair. Its memory and descriptors are checked as at attach. */
 static const char *restore_qp(struct restoring *r)
 {
     static char why[160];
@@ -113,8 +113,8 @@ static void take_flags(struct slot *s, uint32_t flags)
     s->doomed = (flags & SAVED_DOOMED) != 0;
 }
 
-/* Commands and events may use it without a look. That of a half-open one is told with the end of
- * its handshake. */
+/* Returns whether a slot in this state must have a flow: commands and events use it unchecked. The
+ * flow of a half-open slot becomes known at the end of its handshake. */
 static int needs_flow(uint32_t state, uint32_t flags)
 {
     return state == SLOT_OPEN || state == SLOT_CLOSING ||
@@ -131,7 +131,7 @@ static int slot_sound(const struct restoring *r, const struct saved_slot *is)
            !(is->flags & SAVED_FLOW) == !needs_flow(is->state, is->flags);
 }
 
-/* What its flags say of flow and member waits until those are there. */
+/* Restores a slot, except for its flow and member, which are restored later. */
 static const char *restore_slot(struct restoring *r)
 {
     struct saved_slot is;
@@ -167,12 +167,12 @@ static const char *restore_slot(struct restoring *r)
         r->e->abort_first = s;
     }
     if (is.flags & SAVED_MEMBER)
-        s->dirty_at = (uint64_t)is.member + 1; /* until link_slots() */
+        s->dirty_at = (uint64_t)is.member + 1; /* member id + 1 until link_slots() */
     r->flows += is.state == SLOT_OPENING || is.flags & SAVED_FLOW;
     return NULL;
 }
 
-/* The free ones, and who belongs to which listener. */
+/* Builds the list of free slots, and links slots to their listeners. */
 static const char *link_slots(struct qp *qp)
 {
     uint32_t i, n = 0;
@@ -278,7 +278,7 @@ static const char *restore_record(struct restoring *r)
     case TREC_MEMBER:
         return restore_member(r);
     default:
-        return NULL; /* of a later release */
+        return NULL; /* a counter of a later release */
     }
 }
 
@@ -297,7 +297,7 @@ static int take_flow(void *arg, toec_u64 name, struct toec_tcb *flow, const stru
     s = &r->qp->slots[index];
     if (s->state == SLOT_FREE || s->state == SLOT_GONE || s->flow)
         return -1;
-    s->flow = flow; /* a half-open one's only until all are there: none has two */
+    s->flow = flow; /* for a half-open slot only while restoring, to detect a second flow */
     r->found++;
     out->owner = s;
     out->tx_size = r->qp->cfg.tx_size;
@@ -336,7 +336,7 @@ static const char *restore_core(struct restoring *r)
     return wrong;
 }
 
-/* Records are refreshed as if each flow had just changed. */
+/* Marks the flow record to be refreshed, as if the flow had just changed. */
 static void touch_record(struct slot *s)
 {
     if (s->state == SLOT_OPENING && !s->active && !s->fast)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* takeover_save.c - an engine is written down: its queue pairs, their slots, its listeners, its
- * stack. Payload stays where it is, in memory that hosts and both processes share. */
+/* takeover_save.c - saves an engine: its queue pairs, their slots, its listeners, its stack.
+ * Payload is not copied: it is in memory that hosts and both processes share. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -108,7 +108,8 @@ static void save_counters(struct toec_image_out *o, struct engine *e)
     }
 }
 
-/* A flow's owner is slot `index` of queue pair `id`, a listener's the group with its handle. */
+/* Names an owner in the image. A flow's owner is slot `index` of queue pair `id`; a listener's
+ * owner is the group with its handle. */
 static void name_of(void *arg, void *owner, int listener, toec_u64 *out)
 {
     const struct slot *s = owner;

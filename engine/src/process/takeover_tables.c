@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* takeover_tables.c - see takeover_tables.h. Tags rise, and never change. */
+/* takeover_tables.c - see takeover_tables.h. Tags increase in each table and never change. */
 #include "takeover_tables.h"
 #include "hosts/qp.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* takeover_tables.h - how queue pairs, slots and listeners are written down for another toed. */
+/* takeover_tables.h - the saved form of queue pairs, slots and listeners (takeover_save.h). */
 #ifndef ENGINE_TAKEOVER_TABLES_H
 #define ENGINE_TAKEOVER_TABLES_H
 
@@ -7,7 +7,7 @@
 
 #include <toe/image.h>
 
-/* One table for both. */
+/* Both directions use one table for each of these. */
 struct saved_slot {
     uint32_t index, state, pending, flags, reason, soft_error, cookie, tx_used, una, rx_reported,
         pend_data, pend_acked, urgent_at, generation, record_seq, member, port;
@@ -26,8 +26,8 @@ struct takeover_table {
 extern const struct takeover_table takeover_t_qp, takeover_t_slot, takeover_t_group,
     takeover_t_member;
 
-#define SAVED_FLOW       1u /* has a flow, whose handle is known */
-#define SAVED_CONNECTING 2u /* ... CONNECT without answer */
+#define SAVED_FLOW       1u /* has a flow whose handle is known */
+#define SAVED_CONNECTING 2u /* ... its CONNECT is unanswered */
 #define SAVED_ACTIVE     4u
 #define SAVED_ANNOUNCED  8u
 #define SAVED_ACCEPTED   16u
@@ -36,6 +36,6 @@ extern const struct takeover_table takeover_t_qp, takeover_t_slot, takeover_t_gr
 #define SAVED_FAST       128u
 #define SAVED_DOOMED     256u
 #define SAVED_ABORT      512u
-#define SAVED_MEMBER     1024u /* of the listener `member` */
+#define SAVED_MEMBER     1024u /* belongs to the listener `member` */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* takeover_talk.c - messages between a toed and the one that takes over (takeover.h). */
+/* takeover_talk.c - messages between a toed and the one that takes over (takeover_talk.h). */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,14 +20,14 @@
 
 #define SEND_TIME (5 * NS_PER_S)
 
-/* What a message of the image begins with. */
+/* Header of a message of the image. */
 struct image_head {
     char word[8]; /* "IMAGE" */
     uint64_t bytes;
     uint32_t fds, version;
 };
 
-/* Waits for the event; -1 with errno ETIMEDOUT. */
+/* Waits for the event. Returns -1 with errno, ETIMEDOUT after `until`. */
 static int wait_for(int fd, short event, uint64_t until)
 {
     struct pollfd p = {fd, event, 0};
@@ -221,7 +221,7 @@ __attribute__((format(printf, 2, 3))) static void line(struct text *t, const cha
     int n;
 
     va_start(args, format);
-    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() stands above */
+    /* NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start() is above */
     n = vsnprintf(t->at, t->left, format, args);
     va_end(args);
     if (n < 0 || (size_t)n >= t->left)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * takeover_talk.h - a new toed takes over from the one that runs (docs/UPGRADE.md): it asks on the
- * control socket, is given all that there is, and serves on.
+ * takeover_talk.h - the protocol by which a new toed takes over from the running one
+ * (docs/UPGRADE.md). The new toed connects to the control socket, receives the whole state, and
+ * continues to serve.
  *
  *   new -> old   hello of kind TOEDEV_HELLO_TAKE_OVER
  *   old -> new   welcome, then its options as text; the new one ends the talk when they are others
@@ -10,10 +11,10 @@
  *   new -> old   DONE: all of it has been read (takeover_restore.c), the interface is open
  *   old -> new   YOURS: the point of no return; the old one ends, the new one's engines run
  *
- * Until it says YOURS the old one goes on where it stopped when the new one says anything else, has
- * gone, or takes longer than TAKEOVER_TIME; it says BACK then, and takes the interface back when
- * the new one has ended: who does not is killed. An end without a word after DONE is that of a
- * process that was killed: the new one goes on.
+ * Until it sends YOURS, the old toed resumes where it stopped when the new one sends anything else,
+ * closes the connection, or takes longer than TAKEOVER_TIME. It then sends BACK, waits for the new
+ * one to end (and kills it if it does not), and reopens the interface. If the connection ends after
+ * DONE without a message, the old toed was killed, and the new one continues.
  */
 #ifndef ENGINE_TAKEOVER_TALK_H
 #define ENGINE_TAKEOVER_TALK_H
@@ -28,20 +29,20 @@
 #define FDS_MOST      200u /* in a message; SCM_MAX_FD of Linux is 253 */
 #define TALK_TEXT     4096u
 
-/* One message, as bytes. Send: 0, or -1 and errno. Receive, at most `room`, until the time (of
- * engine_clock()): its length, 0 at the end of the connection, -1 and errno (EMFILE: this process
- * may not have as many descriptors as came). fds: up to *fd_count come into it, the rest is closed.
- */
+/* Send and receive one message. talk_send() returns 0, or -1 with errno. talk_receive() receives at
+ * most `room` bytes until `until` (by engine_clock()). It returns the length, 0 at the end of the
+ * connection, or -1 with errno (EMFILE: more descriptors arrived than this process may open). It
+ * stores up to *fd_count descriptors in fds and closes the rest. */
 int talk_send(int to, const void *data, size_t n, const int *fds, uint32_t fd_count);
 ssize_t talk_receive(int from, void *data, size_t room, int *fds, uint32_t *fd_count,
                      uint64_t until);
-/* Is it this word? */
+/* Returns whether the message is this word. */
 int talk_is(const char *text, ssize_t n, const char *word);
-/* The image and all its descriptors. 0, or -1 and errno. */
+/* Sends the image and all its descriptors. Returns 0, or -1 with errno. */
 int talk_send_image(int to, const struct takeover *t);
-/* ... into an empty *t; -1 and a sentence. */
+/* Receives them into an empty *t. Returns 0, or -1 with a message in err. */
 int talk_receive_image(int from, struct takeover *t, char *err, size_t err_size);
-/* What must be the same in both: lines of "name value". */
+/* Writes the options that must be equal in both, as lines of "name value". */
 void talk_options(const struct options *o, char *text, size_t size);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "control.h"
 
-/* What TOEDEV_HELLO_RTT with this text, "ENGINE SINCE", answers. NULL: no memory, or
- * no such engine. */
+/* Returns the answer to TOEDEV_HELLO_RTT with this text, "ENGINE SINCE". NULL: no memory, or no
+ * such engine. */
 json_t *trips_json(struct control *c, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * engine.c - one round of an engine, and its making. The order of a round: what has arrived, what
- * the hosts ask, what is due, what the hosts are told, what goes out.
+ * engine.c - makes an engine and runs its rounds. The order of a round: received frames, host
+ * commands, timers, notifications to hosts, transmission.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -36,7 +36,7 @@
 
 #define RX_BURST 64u
 _Static_assert(RX_BURST <= 64, "a bit of hold.kept for each");
-#define FEW_FLOWS 256u            /* fewer stay in the cache by themselves */
+#define FEW_FLOWS 256u            /* with fewer flows the cache keeps them without prefetching */
 #define CLAIM_LOG (60 * NS_PER_S) /* between two messages about claims of our address */
 #define SIDE_TIME (10 * NS_PER_MS)
 
@@ -81,8 +81,8 @@ static int make_stack(struct engine *e, uint64_t now, char *err, size_t err_size
         return -1;
     }
     e->stack_mem = mem;
-    /* Thousands of flows are more pages than the TLB has entries. Who has no huge pages does
-     * without. */
+    /* Thousands of flows need more pages than the TLB has entries. Without huge pages this has no
+     * effect. */
     (void)madvise(mem, e->stack_size, MADV_HUGEPAGE);
     e->stack = toec_init(mem, e->stack_size, &e->cfg.core, now);
     if (!e->stack)
@@ -113,7 +113,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     snprintf(err, err_size, "no memory or descriptors for an engine");
     if (!e->qps || make_descriptors(e) != 0 || make_stack(e, now, err, err_size) != 0 ||
         offload_init(e, cfg->offload) != 0) {
-        e->netio = NULL; /* stays the caller's */
+        e->netio = NULL; /* the caller keeps it */
         engine_free(e);
         return NULL;
     }
@@ -145,8 +145,8 @@ void engine_free(struct engine *e)
 
 int engine_enlist(struct engine *e, struct qp *qp)
 {
-    /* Edge-triggered: each write of the host wakes, and nothing need be read. The host shares the
-     * descriptor and could make a read here block. */
+    /* Edge-triggered: each write by the host wakes the engine, without a read. The host shares the
+     * descriptor and could make a read block. */
     struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.fd = qp->doorbell_fd};
 
     if (e->qp_count >= e->cfg.max_qps ||
@@ -174,13 +174,14 @@ int engine_adopt(struct engine *e, struct qp *qp)
     return 0;
 }
 
-/* Both watch it; offloads are what they were, as far as there are. */
+/* Sets the wanted offloads again, as far as the new back end offers them, and its IPv6
+ * addresses. */
 int engine_set_netio(struct engine *e, struct netio *n)
 {
     struct epoll_event ev = {.events = EPOLLIN, .data.fd = n ? netio_fd(n) : -1};
 
     if (e->netio)
-        netio_close(e->netio); /* which takes its descriptor out of the set */
+        netio_close(e->netio); /* removes its descriptor from the epoll set */
     e->netio = n;
     if (!n)
         return 0;
@@ -190,7 +191,7 @@ int engine_set_netio(struct engine *e, struct netio *n)
     return ev.data.fd < 0 ? 0 : epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, ev.data.fd, &ev);
 }
 
-/* Takes the slots of a queue pair out of the list of records to refresh. */
+/* Removes the slots of a queue pair from the list of records to refresh. */
 static void forget_dirty(struct engine *e, const struct qp *qp)
 {
     struct slot **at = &e->dirty_first;
@@ -216,7 +217,7 @@ static void let_go(struct engine *e, uint32_t i)
     forget_dirty(e, qp);
     engine_count(e, EC_qp_detached);
     if (qp->common)
-        common_put(qp->common, COMMON_GONE, qp, NULL); /* the manager says it then */
+        common_put(qp->common, COMMON_GONE, qp, NULL); /* the manager calls qp_unused */
     else if (e->cfg.qp_unused)
         e->cfg.qp_unused(e->cfg.arg, qp);
 }
@@ -241,7 +242,7 @@ uint32_t engine_flows(const struct engine *e)
     return n;
 }
 
-/* f: the one frame that p is, or NULL. */
+/* Delivers a packet to the stack. f: its frame, or NULL if it has several. */
 static void input(void *arg, const struct toec_packet *p, const struct netio_frame *f)
 {
     struct engine *e = arg;
@@ -266,7 +267,7 @@ static void receive_joined(struct engine *e, const struct netio_frame *f, unsign
 
 static void release(struct engine *e, struct netio_frame *f, unsigned n)
 {
-    e->hold.frame = NULL; /* what comes in otherwise is of no frame */
+    e->hold.frame = NULL; /* other input belongs to no frame */
     if (e->hold.kept)
         hold_release_batch(e, f, n);
     else
@@ -305,7 +306,7 @@ static unsigned receive(struct engine *e)
     return n;
 }
 
-/* Commands of all queue pairs, another one first each time. */
+/* Processes the commands of all queue pairs, beginning with another one each time. */
 static unsigned serve(struct engine *e)
 {
     unsigned n = 0;
@@ -316,7 +317,7 @@ static unsigned serve(struct engine *e)
         struct qp *qp = e->qps[(i + e->qp_turn) % e->qp_count];
 
         if (qp->leaving)
-            n += qp_leave(qp); /* also one that was halted meanwhile */
+            n += qp_leave(qp); /* also one that has been halted in the meantime */
         else if (qp->halted || qp->dropped)
             n += qp_reap(qp);
         else if (!qp->tell)
@@ -346,7 +347,8 @@ static unsigned tell(struct engine *e)
     return n;
 }
 
-/* Two hosts of one address disturb each other in strange ways: whoever looks should find out. */
+/* Logs that another host claims our address: the failures that this causes are hard to explain
+ * otherwise. */
 static void tell_of_claims(struct engine *e)
 {
     uint64_t claims = toec_counters(e->stack)[TOEC_C_arp_conflict];
@@ -362,7 +364,7 @@ static void tell_of_claims(struct engine *e)
             mac[2], mac[3], mac[4], mac[5]);
 }
 
-/* A round, from where its frames have been received. */
+/* Completes a round after its frames have been received. */
 static unsigned finish_round(struct engine *e, unsigned work)
 {
     uint64_t now = e->now;
@@ -417,7 +419,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* When a queue pair wants to be looked at without being rung for. */
+/* Returns when a queue pair must be served without a doorbell. */
 static uint64_t qp_deadline(const struct engine *e, const struct qp *qp)
 {
     if (qp->dropped || qp->halted)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port.c - the port functions of core/ (toe/port.h): payload between frames and the slots' ring
- * buffers, frames to the back end, events to the notifications of events.c.
+ * port.c - the port functions of core/ (toe/port.h): copies payload between frames and the slots'
+ * ring buffers, passes frames to the back end, and turns events into notifications (events.c).
  *
  * user is the struct engine, the owner of a flow its struct slot, the owner of a listener its
  * struct listen_group.
@@ -18,7 +18,7 @@
 #include "hosts/rx_hold.h"
 #include "hosts/shared.h"
 
-/* Where the payload of tx lies. */
+/* Finds the payload of tx. */
 static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
 {
     const struct slot *s = tx->owner;
@@ -114,7 +114,7 @@ toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_
 {
     (void)user;
     return sums->sum(p->data + p_off,
-                     len); /* of what was joined it is known, and never asked for */
+                     len); /* never called for joined frames: their checksums are verified */
 }
 
 void toec_port_copy(void *user, void *dst, const struct toec_packet *p, toec_u32 p_off,
@@ -174,7 +174,7 @@ static void on_gone(struct slot *s, uint16_t reason)
     s->state = SLOT_GONE;
     listen_leave(s);
     if (silent) {
-        slot_free(s); /* the host never knew of it */
+        slot_free(s); /* the host was never notified of it */
     } else if (opening && !s->fast) {
         event_pend(s, PEND_FAILED);
     } else {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * thread.c - an engine's thread: polls while there is work, sleeps when there has been none for
- * spin_us, and runs what other threads ask of it between rounds.
+ * thread.c - an engine's thread: polls while there is work, sleeps after spin_us without work, and
+ * runs the calls of other threads between rounds.
  *
- * No wake-up is lost: the engine says that it sleeps, then (full fence) looks at every source once
- * more; a host writes its head, then (full fence) looks whether the engine sleeps and rings
- * (ring.h), or leaves that fence to the engine (host_fence.h). Hand-over rings and engine_call() do
- * the same.
+ * No wake-up is lost: the engine sets its sleeping flag, then (full fence) checks every source once
+ * more. A host writes its head, then (full fence) checks that flag and rings the doorbell (ring.h);
+ * the engine may execute the host's fence for it (host_fence.h). Hand-over rings and engine_call()
+ * do the same.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -26,7 +26,7 @@
 #include "kernel/host_fence.h"
 #include "thread.h"
 
-/* A back end that cannot wake us is looked at this often. */
+/* How often a back end that cannot wake the engine is polled. */
 #define POLLED_NETIO (200 * NS_PER_US)
 #define FEW_LOOKS    500u
 #define SLEEP_MAX    (3600 * NS_PER_S)
@@ -48,8 +48,8 @@ static void run_call(struct engine *e)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* Who waits for the engine cannot watch it otherwise: an interrupt write that blocks would keep
- * both for ever. */
+/* Waits for the engine and interrupts its blocked interrupt writes: the watcher is the thread that
+ * waits here, so both would block forever. */
 static void wait_and_watch(struct engine *e)
 {
     uint64_t until = engine_clock() + IRQ_TIME;
@@ -67,7 +67,7 @@ void engine_call(struct engine *e, engine_fn fn, void *arg)
         return;
     }
     pthread_mutex_lock(&e->lock);
-    while (e->call_fn) /* another thread's call is under way */
+    while (e->call_fn) /* another thread's call is in progress */
         pthread_cond_wait(&e->done, &e->lock);
     e->call_fn = fn;
     e->call_arg = arg;
@@ -78,7 +78,7 @@ void engine_call(struct engine *e, engine_fn fn, void *arg)
     pthread_mutex_unlock(&e->lock);
 }
 
-/* -1: hosts could not be fenced for. */
+/* Publishes whether the engine sleeps. Returns -1 when the hosts' fence failed. */
 static int set_sleeping(struct engine *e, uint32_t on)
 {
     uint32_t i;
@@ -93,7 +93,7 @@ static int set_sleeping(struct engine *e, uint32_t on)
     return host_fence();
 }
 
-/* The last look, after saying that we sleep. */
+/* Checks every source once more after the sleeping flag is set. */
 static int anything(struct engine *e)
 {
     uint32_t i;
@@ -106,16 +106,16 @@ static int anything(struct engine *e)
 
         if (qp->dropped || qp->halted)
             continue;
-        /* Commands, unless they wait for room in the HW ring; then the host's hw_tail, which
-         * rings no doorbell, is looked at again in a while (below). */
+        /* Check for commands, unless they wait for room in the HW ring. In that case the host's
+         * hw_tail, which has no doorbell, is polled (below). */
         if (toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head) != 0 && !qp->full && !qp->paced)
             return 1;
     }
     return netio_prepare_sleep(e->netio);
 }
 
-/* Notifications that wait for room: neither hosts nor the manager ring a doorbell for their tail.
- */
+/* Returns whether notifications wait for room: neither hosts nor the manager ring a doorbell when
+ * their tail moves. */
 static int waits_for_room(const struct engine *e)
 {
     uint32_t i;
@@ -141,12 +141,13 @@ static void sleep_until(struct engine *e, uint64_t deadline)
     n = engine_epoll(e->epoll_fd, ev, 16, left);
     for (i = 0; i < n; i++)
         if (ev[i].data.fd == e->wake_fd && read(e->wake_fd, &drained, sizeof(drained)) < 0)
-            continue; /* somebody else's wake-up was taken with it */
+            continue; /* it consumed another thread's wake-up */
     e->side_at = 0;
 }
 
-/* Before the engine says that it sleeps. A host that has rung for commands which the SW tail has
- * not passed rings no second time; that tail may be on its way, with a manager that comes late. */
+/* Called before the sleeping flag is set. A host does not ring again for commands that it has rung
+ * for and that the SW tail has not passed. The update of that tail may still be waiting in the
+ * manager. */
 static int tells_later(const struct engine *e)
 {
     return e->cfg.common && !common_is_handed_out(e->cfg.common);
@@ -169,9 +170,9 @@ static void engine_sleep(struct engine *e)
 }
 
 /*
- * The engine of a program was opened for something, which the program is about to say. That is done
- * before its address is announced, and before what has arrived already: the SYN that waits must
- * find the listener.
+ * Waits for the first command of the program that opened this engine. It is processed before the
+ * address is announced and before frames that have already arrived, so that a waiting SYN finds the
+ * listener.
  */
 static void await_first_command(struct engine *e)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trips.c - keeps the round trips that the stack times (trips.h). */
+/* trips.c - records the round trips that the stack measures (trips.h). */
 #include <stdlib.h>
 
 #include "engine.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trips.h - the last round trips that an engine's stack has timed, for tools (toe/attach.h,
- * TOEDEV_HELLO_RTT). Nothing is kept until the first asks.
+ * trips.h - the latest round trips measured by an engine's stack, for tools (toe/attach.h,
+ * TOEDEV_HELLO_RTT). Nothing is recorded before the first request.
  */
 #ifndef ENGINE_TRIPS_H
 #define ENGINE_TRIPS_H
@@ -15,12 +15,12 @@
 struct engine;
 
 struct trips {
-    uint64_t head; /* ever timed since the first was asked; entry n is at n mod TRIPS */
+    uint64_t head; /* round trips recorded so far; entry n is at n mod TRIPS */
     struct toec_rtt entry[TRIPS];
 };
 
-/* Copies those from *since on, as far as they are kept, into out; *since becomes the first of them,
- * *head one behind the last. In the engine's thread. 0, or -1 without memory. */
+/* Copies the entries from *since on that are still kept into out. *since becomes the first of them,
+ * *head one past the last. In the engine's thread. Returns 0, or -1 without memory. */
 int trips_take(struct engine *e, uint64_t *since, uint64_t *head, struct toec_rtt *out);
 void trips_free(struct engine *e);
 
