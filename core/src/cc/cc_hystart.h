@@ -8,8 +8,8 @@
 
 #include "../tcp/tcb.h"
 
-/* Slow start (RFC 5681 3.1) with HyStart++ (RFC 9406); returns the bytes of a->grow left over for
- * congestion avoidance. Called for every ACK that may grow the window. */
+/* Performs slow start (RFC 5681 3.1) with HyStart++ (RFC 9406). Returns the bytes of a->grow left
+ * for congestion avoidance. Called for every ACK that may increase the window. */
 toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h,
                             const struct toec_cc_ack *a);
 /* Starts HyStart++ for the first slow start; called by init(). */

@@ -33,7 +33,7 @@
 /* RFC 9293 MUST-15: the MSS assumed when no MSS option is received. */
 #define TOEC_MSS_DEFAULT4 536u
 #define TOEC_MSS_DEFAULT6 1220u
-#define TOEC_MSS_MIN      64u /* a smaller MSS option is raised to this: no tiny-segment attack */
+#define TOEC_MSS_MIN      64u /* least MSS accepted from an option: prevents tiny-segment attacks */
 #define TOEC_MTU_PROBE_BASE                                                                        \
     1064u /* first size tried by a search for the path MTU: tcp_base_mss of Linux */
 #define TOEC_CWND_MAX    0x3fffffffu
@@ -74,8 +74,8 @@ typedef short toec_i16;
 #define TOEC_F_TS        0x00000001u /* negotiated: RFC 7323 timestamps */
 #define TOEC_F_SACK      0x00000002u /* RFC 2018 */
 #define TOEC_F_WSCALE    0x00000004u
-#define TOEC_F_ACK_NOW   0x00000008u /* owe an ACK at the next poll */
-#define TOEC_F_DELACK    0x00000010u /* owe an ACK at delack_at */
+#define TOEC_F_ACK_NOW   0x00000008u /* send an ACK at the next poll */
+#define TOEC_F_DELACK    0x00000010u /* send an ACK at delack_at at the latest */
 #define TOEC_F_PENDING   0x00000020u /* is in the pending list */
 #define TOEC_F_NODELAY   0x00000040u
 #define TOEC_F_CORK      0x00000080u
@@ -92,16 +92,16 @@ typedef short toec_i16;
 #define TOEC_F_OOO_FIN   0x00040000u /* rcv_fin: a FIN beyond a gap */
 #define TOEC_F_FAST      0x00080000u /* fast recovery (RFC 6675, RFC 6582) */
 #define TOEC_F_LOSS      0x00100000u /* after a timeout, until `recover` */
-#define TOEC_F_RTX_HEAD  0x00200000u /* resend the first segment whatever the window says */
+#define TOEC_F_RTX_HEAD  0x00200000u /* retransmit the first segment regardless of the window */
 #define TOEC_F_CWND_LIM  0x00400000u /* the congestion window limited the last output */
 #define TOEC_F_ARMED     0x00800000u /* timer is set, for timer_due */
-#define TOEC_F_PROBE     0x01000000u /* owe a keep-alive probe */
-#define TOEC_F_PUSH      0x02000000u /* the last bytes announced end a message */
+#define TOEC_F_PROBE     0x01000000u /* send a keep-alive probe */
+#define TOEC_F_PUSH      0x02000000u /* the last bytes announced end a message: set PSH */
 #define TOEC_F_SACKED    0x04000000u /* some outstanding data is SACKed or marked lost */
-#define TOEC_F_OOO       0x08000000u /* a SACK option is due: n_ooo is not 0, or a DSACK waits */
+#define TOEC_F_OOO       0x08000000u /* send a SACK option: n_ooo is not 0, or a DSACK is pending */
 #define TOEC_F_ZWIN      0x10000000u /* a zero-window probe is due now */
 #define TOEC_F_TLP       0x20000000u /* a tail loss probe is in flight (RFC 8985 7.3) */
-#define TOEC_F_UNCORK    0x40000000u /* corked data has waited long enough */
+#define TOEC_F_UNCORK    0x40000000u /* the cork timer has expired: send corked data */
 #define TOEC_F_PROBED    0x80000000u /* the byte at snd_max was sent as a probe */
 
 struct toec_listener;
@@ -124,7 +124,7 @@ struct toec_half {
 struct toec_tcb {
     struct toec_hnode node;
     void *owner;
-    toec_u32 remote_ip; /* value (wire.h), of IPv6 the last 32 bits; see remote below */
+    toec_u32 remote_ip; /* value (wire.h); for IPv6 the last 32 bits, see remote below */
     toec_u16 local_port, remote_port;
     toec_u32 flags; /* TOEC_F_* */
     toec_u8 state;  /* enum toec_state */

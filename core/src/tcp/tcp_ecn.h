@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_ecn.h - Explicit Congestion Notification of a flow (RFC 3168 6.1, with what RFC 8311 relaxed;
- * no ECN++: control packets are never ECN-capable). The functions are in tcp_ecn.c.
+ * tcp_ecn.h - Explicit Congestion Notification of a flow (RFC 3168 6.1, as relaxed by RFC 8311).
+ * No ECN++: control packets are never ECN-capable. The functions are in tcp_ecn.c.
  */
 #ifndef TOE_TCP_ECN_H
 #define TOE_TCP_ECN_H
@@ -15,14 +15,13 @@ struct toec_stack;
 
 /* toec_ecn.flags: negotiated state and pending actions. */
 #define TOEC_ECN_ASKED 0x01u /* our SYN was an ECN-setup SYN */
-#define TOEC_ECN_PLAIN 0x02u /* a SYN or SYN-ACK of ours was not: none of our segments may be ECT  \
-                              */
-#define TOEC_ECN_TX   0x04u  /* new data is sent ECN-capable */
-#define TOEC_ECN_RX   0x08u  /* marks on the peer's data are echoed */
-#define TOEC_ECN_ECE  0x10u  /* set ECE on all segments sent */
-#define TOEC_ECN_CWR  0x20u  /* owe CWR on the next new data */
-#define TOEC_ECN_CUT  0x40u  /* cut_end is valid */
-#define TOEC_ECN_SEEN 0x80u  /* the peer has sent ECN-capable data */
+#define TOEC_ECN_PLAIN 0x02u /* we sent a SYN or SYN-ACK that was not: never send ECT */
+#define TOEC_ECN_TX    0x04u /* new data is sent ECN-capable */
+#define TOEC_ECN_RX    0x08u /* marks on the peer's data are echoed */
+#define TOEC_ECN_ECE   0x10u /* set ECE on all segments sent */
+#define TOEC_ECN_CWR   0x20u /* set CWR on the next new data */
+#define TOEC_ECN_CUT   0x40u /* cut_end is valid */
+#define TOEC_ECN_SEEN  0x80u /* the peer has sent ECN-capable data */
 
 struct toec_ecn {
     toec_u32 cut_end; /* SND.MAX at the last window cut: ACKs up to it cause no further cut */

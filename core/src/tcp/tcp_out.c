@@ -161,7 +161,7 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     t->tally.retransmits++;
     t->tally.rtx_total++;
     t->tally.rtx_bytes += end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end);
-    t->flags &= ~TOEC_F_RTT; /* R6298-06: Karn; a timestamp may measure the next ACK */
+    t->flags &= ~TOEC_F_RTT; /* R6298-06: Karn; the next ACK may be measured by its timestamp */
     t->rtt_seq = t->snd_una;
     toec_runs_resent(s, t, start, end, now);
     toec_undo_resent(t, now);

@@ -260,7 +260,7 @@ void toec_rack_info(const struct toec_tcb *t, struct toec_info *out)
         const struct toec_run *r = &k->run[i];
 
         if (TOEC_SEQ_LE(r->end, from))
-            continue; /* acknowledged, and not dropped yet */
+            continue; /* acknowledged but not yet dropped from the record */
         if (r->marks == TOEC_RUN_RTX)
             out->retrans_out += r->end - from;
         from = r->end;

@@ -68,7 +68,7 @@ static void begin_recovery(struct toec_tcb *t, toec_time now)
     e->reduced = toec_stamp(now);
     e->rescued = 0;
     e->partial = 0;
-    t->flags &= ~TOEC_F_TLP; /* its loss is part of this one */
+    t->flags &= ~TOEC_F_TLP; /* the probe's loss is part of this episode */
 }
 
 static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_u32 delivered, toec_time now)

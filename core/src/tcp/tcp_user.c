@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_user.c - what the user asks of a flow: the calls of RFC 9293 3.10.1 to 3.10.6 and options.
+ * tcp_user.c - the user calls of a flow: those of RFC 9293 3.10.1 to 3.10.6, and options.
  */
 #include "../ip/ip_out.h"
 #include "tcp.h"
@@ -16,7 +16,8 @@
 
 /* ---- OPEN ---- */
 
-/* The path and the own address to remote: 0 or why not. local: the own address asked for, or 0. */
+/* Finds the path and the local address for remote; returns 0 or an error. local: the requested
+ * local address, or 0. */
 static int route(struct toec_stack *s, const struct toec_addr *local,
                  const struct toec_addr *remote, struct toec_addr *src, struct toec_path *path)
 {
@@ -41,8 +42,8 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
     return toec_connect_from(s, 0, remote, remote_port, local_port, bufs, now, flow);
 }
 
-/* RFC 9293 MUST-43, MUST-44, MUST-46: the own address may be given; a path to many there is none.
- */
+/* RFC 9293 MUST-43, MUST-44, MUST-46: the local address may be specified; there are no paths to
+ * multicast or broadcast addresses. */
 int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
                       const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
                       const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow)
@@ -98,7 +99,7 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
 
 int toec_send(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, int push, toec_time now)
 {
-    /* before the handshake is over SND.UNA is the ISN, and the SYN takes no room */
+    /* during the handshake SND.UNA is the ISN, and the SYN takes no buffer space */
     int opening = t->state < TOEC_ESTABLISHED || (t->fo.flags & TOEC_FO_SYN);
     toec_u32 used;
 
@@ -120,7 +121,7 @@ int toec_send(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, int push, to
     return 0;
 }
 
-/* Received bytes that the owner has not read. */
+/* Returns the received bytes that the owner has not read. */
 static toec_u32 unread(const struct toec_tcb *t)
 {
     int fin = t->state == TOEC_CLOSE_WAIT || t->state == TOEC_CLOSING || t->state == TOEC_LAST_ACK;
@@ -136,9 +137,10 @@ int toec_recv(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, toec_time no
     if (n > unread(t))
         return TOEC_E_INVAL;
     t->rcv_read += n;
-    /* A window update of its own only when the peer may be waiting for it: it knows less than the
-     * buffer has (and the window field can say) by a quarter. ACKs carry the rest. RFC 9293
-     * MUST-39: nor less than toec_window_offer() would move the edge by. */
+    /* Send a separate window update only when the peer may be waiting for it: the edge it knows is
+     * behind by a quarter of the buffer (or of the window field's range, if less). ACKs carry
+     * smaller changes.
+     * RFC 9293 MUST-39: nor when toec_window_offer() would not advance the edge. */
     edge = t->rcv_read + size;
     if (TOEC_SEQ_GT(edge, t->rcv_nxt + most))
         edge = t->rcv_nxt + most;
@@ -164,7 +166,7 @@ static void queue_fin(struct toec_stack *s, struct toec_tcb *t)
         t->state = TOEC_FIN_WAIT_1;
     else if (t->state == TOEC_CLOSE_WAIT)
         t->state = TOEC_LAST_ACK;
-    /* no data comes any more that a SYN of Fast Open could wait for */
+    /* no more data follows for which a Fast Open SYN could wait */
     if (t->state >= TOEC_ESTABLISHED || (t->fo.flags & TOEC_FO_HOLD)) {
         t->fo.flags &= (toec_u8)~TOEC_FO_HOLD;
         toec_pend(s, t);
@@ -204,7 +206,7 @@ int toec_close(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 int toec_abort(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    /* What the user has sent and the windows let go, goes, as when each call sends at once. */
+    /* Send the data that the windows allow, as if each toec_send() had sent it at once. */
     if (t->state >= TOEC_ESTABLISHED && TOEC_SEQ_LT(t->snd_max, t->snd_end))
         (void)toec_tcp_output(s, t, now);
     toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
@@ -278,7 +280,7 @@ static int set_path(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
         t->pm.discover = (toec_u8)value;
     else if (opt == TOEC_OPT_MAXSEG)
         t->pm.user_mss = (toec_u16)value;
-    else /* R1122-06; as Linux, the ECN field of a TCP segment is TCP's own */
+    else /* R1122-06; as in Linux, TCP controls the ECN field of its segments */
         t->ecn.tos = (toec_u8)(value & ~TOEC_IP_ECN);
     if (t->state >= TOEC_ESTABLISHED)
         toec_pm_sync(s, t);
@@ -302,7 +304,7 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
         if (opt == TOEC_OPT_QUICKACK && value && (t->flags & TOEC_F_DELACK))
             t->flags |= TOEC_F_ACK_NOW;
         if (t->state >= TOEC_ESTABLISHED)
-            toec_pend(s, t); /* what was held may go now */
+            toec_pend(s, t); /* data that was held back may be sent now */
         return 0;
     case TOEC_OPT_KEEPALIVE:
     case TOEC_OPT_KEEPIDLE:
@@ -315,7 +317,8 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *t, enum toec_option o
         toec_pace_limit(s, t, value && value != 0xffffffffu ? toec_rate_of_bps(value) : 0);
         return 0;
     case TOEC_OPT_USER_TIMEOUT:
-        value = TOEC_MIN(value, 0x7fffffffu); /* 25 days: what ticks can be compared over */
+        value =
+            TOEC_MIN(value, 0x7fffffffu); /* 25 days: the range over which ticks can be compared */
         t->user_timeout = value ? TOEC_MS(value) + 1 : 0;
         return 0;
     case TOEC_OPT_SYNCNT:
@@ -378,7 +381,7 @@ int toec_listen_option(struct toec_stack *s, toec_u32 id, enum toec_option opt, 
 
 /* ---- STATUS ---- */
 
-/* 2^10 ns to microseconds, rounded down: times 128 / 125. */
+/* Converts 2^10 ns to microseconds, rounded down: times 128 / 125. */
 static toec_u32 to_us(toec_u32 t)
 {
     return t + (toec_u32)toec_div64((toec_u64)t * 3u, 125u);
@@ -416,7 +419,7 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
                           ((t->ecn.flags & TOEC_ECN_SEEN) ? TOEC_I_ECN_SEEN : 0) |
                           ((t->fo.flags & TOEC_FO_ACKED) ? TOEC_I_SYN_DATA : 0));
     if (t->fo.flags & TOEC_FO_SYN)
-        out->state = TOEC_SYN_RECEIVED; /* open for its user, not for the peer yet */
+        out->state = TOEC_SYN_RECEIVED; /* open for the application, not yet for the peer */
     out->mss_send = t->mss;
     out->pmtu = t->pm.mtu ? t->pm.mtu : t->path.mtu;
     out->mss_recv = toec_own_mss(&t->path) - toec_opt_len(t);
