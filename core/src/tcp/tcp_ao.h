@@ -20,7 +20,7 @@ struct toec_listener;
 #define TOEC_AO_LEN (4u + TOEC_AO_MAC) /* bytes of the option: kind, length, two KeyIDs, MAC */
 
 /* toec_seg.ao_n */
-#define TOEC_AO_COUNT 0x3fu /* number of AO options in the segment */
+#define TOEC_AO_COUNT 0x3fu /* mask: number of AO options in the segment */
 #define TOEC_AO_MD5   0x40u /* flag: the segment has an MD5 option (RFC 2385) */
 
 /* A key of a listener or, with traffic keys, of a connection. */

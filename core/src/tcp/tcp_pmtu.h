@@ -30,11 +30,10 @@ struct toec_pm {
     toec_u8 old_set; /* the MSS was lowered: segments below old_end may be too large */
     toec_u32 old_end;
     /* Search (RFC 4821 7). */
-    toec_u16 low,
-        high;        /* largest size known to pass, largest not known to fail; low 0: no search */
-    toec_u16 probe;  /* size of the probe in flight; 0: none */
-    toec_u8 sending; /* ... is being sent: do not segment it */
-    toec_u8 reuse;   /* TOEC_REUSE_* of the flow; here only because the TCB has a free byte */
+    toec_u16 low, high; /* largest known to pass, largest not known to fail; low 0: no search */
+    toec_u16 probe;     /* size of the probe in flight; 0: none */
+    toec_u8 sending;    /* ... is being sent: do not segment it */
+    toec_u8 reuse;      /* TOEC_REUSE_* of the flow; here only because the TCB has a free byte */
     toec_u32 probe_start, probe_end;
     toec_u32 search_at; /* tick: no probe before this time */
 };

@@ -5,10 +5,10 @@
  *
  * The record combines the scoreboard and the transmit times. It consists of runs that cover SND.UNA
  * to SND.MAX in order and without gaps, so that a run begins where its predecessor ends. Data sent
- * together shares a run. Data sent within 1/32 SRTT joins it, unless a retransmission (or, for a
- * retransmission, new data) came in between. The time of a run is that of its last transmission. So
- * no segment is taken to be sent earlier than it was, and its loss is detected at most 1/32 SRTT
- * later than in RFC 8985 (R8985-01).
+ * together shares a run. Data sent within 1/32 SRTT joins it, unless a retransmission (or, for
+ * retransmitted data, new data) was sent in between. The time of a run is that of its last
+ * transmission. So no segment is considered sent earlier than it was, and its loss is detected at
+ * most 1/32 SRTT later than in RFC 8985 (R8985-01).
  *
  * The TCB has room for TOEC_RUNS_OWN runs, enough for request-response traffic. A flow that needs
  * more borrows a record of TOEC_RUNS runs from the stack's pool, until its timer finds it idle. A
