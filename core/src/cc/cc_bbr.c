@@ -3,7 +3,7 @@
  * cc_bbr.c - BBR version 3 (draft-ietf-ccwg-bbr-06) in integers: the state machine (5.3) and the
  * control of cwnd and pacing rate (5.6). The model of the path is in cc_bbr_model.c.
  *
- * Left out: ECN of the draft's appendix; an ECE counts as a loss in its round.
+ * Not implemented: ECN of the draft's appendix; an ECE counts as a loss in its round.
  */
 #include "cc_bbr.h"
 
@@ -13,7 +13,7 @@
 
 static toec_u32 random_of(struct toec_cc_bbr *b)
 {
-    toec_u32 x = b->random; /* xorshift: for spreading flows, not for secrets */
+    toec_u32 x = b->random; /* xorshift: spreads flows in time, not secure */
 
     x ^= x << 13;
     x ^= x >> 17;
@@ -224,7 +224,7 @@ static int time_to_go_down(struct toec_tcb *t, toec_u32 inflight, toec_u64 rate)
         return 1;
     }
     if ((t->flags & TOEC_F_CWND_LIM) && t->cwnd >= b->inflight_longterm) {
-        toec_bbr_reset_full_bw(b); /* it is inflight_longterm that limits the bandwidth */
+        toec_bbr_reset_full_bw(b); /* inflight_longterm limits the bandwidth */
         b->full_bw = rate;
         return 0;
     }
@@ -248,7 +248,7 @@ static void probe_longterm_upward(struct toec_tcb *t, toec_u32 acked)
         raise_slope(t);
 }
 
-/* AdaptLongTermModel(): not 0 when the state has been changed. */
+/* AdaptLongTermModel(): returns not 0 when the state has changed. */
 static int adapt_longterm(struct toec_tcb *t, const struct toec_rate_sample *rs)
 {
     struct toec_cc_bbr *b = BBR(t);
@@ -332,7 +332,7 @@ static void check_probe_rtt_done(struct toec_tcb *t, toec_u32 stamp)
 {
     struct toec_cc_bbr *b = BBR(t);
 
-    /* measured from its beginning, as it may lie half of what stamps count back */
+    /* measured from the beginning of ProbeRTT, because its end may be half the stamps' range ago */
     if (!b->probe_rtt_done_set ||
         stamp - (b->probe_rtt_done_stamp - BBR_PROBE_RTT_DURATION) <= BBR_PROBE_RTT_DURATION)
         return;
@@ -345,7 +345,7 @@ static void handle_probe_rtt(struct toec_tcb *t, toec_u32 inflight, toec_u32 sta
 {
     struct toec_cc_bbr *b = BBR(t);
 
-    toec_rate_app_limited(t, inflight); /* low rates here say nothing */
+    toec_rate_app_limited(t, inflight); /* low rates in this phase are no samples of the path */
     if (!b->probe_rtt_done_set && inflight <= probe_rtt_cwnd(t)) {
         b->probe_rtt_done_set = 1;
         b->probe_rtt_done_stamp = stamp + BBR_PROBE_RTT_DURATION;
@@ -436,7 +436,7 @@ static void bbr_congested(struct toec_tcb *t, enum toec_cc_event why, toec_u32 f
     if (why == TOEC_CC_ECN)
         toec_bbr_note_loss(t);
     else if (why == TOEC_CC_RTO)
-        t->cwnd = t->mss; /* 5.6.4.4: everything in flight is taken for lost, plus one */
+        t->cwnd = t->mss; /* 5.6.4.4: all data in flight is considered lost, plus one segment */
 }
 
 static void bbr_recovered(struct toec_tcb *t, toec_time now)

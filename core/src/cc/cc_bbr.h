@@ -7,7 +7,7 @@
 
 extern const struct toec_cc_ops toec_cc_bbr;
 
-/* ProbeBW_UP has caused too much loss. */
+/* Handles too much loss in ProbeBW_UP. */
 void toec_bbr_probe_failed(struct toec_tcb *t, toec_time now);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cc_bbr_model.c - BBR's model of the path (draft-ietf-ccwg-bbr-06, 5.5): bandwidth, round-trip
- * time, aggregation, and the bounds that losses teach.
+ * time, aggregation, and the bounds learned from losses.
  */
 #include "cc_bbr_model.h"
 
@@ -193,7 +193,7 @@ void toec_bbr_note_loss(struct toec_tcb *t)
     b->is_loss_in_round = 1;
 }
 
-/* At which volume in flight did losses pass 2%, somewhere within the run that was lost? */
+/* Returns the volume in flight at which losses exceeded 2%, at a point within the lost run. */
 static toec_u32 inflight_at_loss(toec_u32 tx_in_flight, toec_u32 lost, toec_u32 size)
 {
     toec_u32 before = tx_in_flight > size ? tx_in_flight - size : 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cc_bbr_model.h - between BBR's state machine (cc_bbr.c) and its model of the path
+ * cc_bbr_model.h - interface between BBR's state machine (cc_bbr.c) and its model of the path
  * (cc_bbr_model.c): draft-ietf-ccwg-bbr-06.
  */
 #ifndef TOE_CC_BBR_MODEL_H
@@ -54,13 +54,14 @@ TOEC_INLINE toec_u64 toec_bbr_max_bw(const struct toec_cc_bbr *b)
     return TOEC_MAX(b->max_bw[0], b->max_bw[1]);
 }
 
-/* A part of `all`, by a random number. */
+/* Returns a random part of `all`. */
 TOEC_INLINE toec_u32 toec_bbr_part(toec_u32 random, toec_u32 all)
 {
     return (toec_u32)((toec_u64)random * all >> 32);
 }
 
-/* gain/256 * bw * min_rtt (BDPMultiple), and what offloads and pipelining need at least. */
+/* Return gain/256 * bw * min_rtt (BDPMultiple); raise a volume to the least that offloads and
+ * pipelining need (QuantizationBudget). */
 toec_u32 toec_bbr_bdp(const struct toec_tcb *t, toec_u64 bw, unsigned gain);
 toec_u32 toec_bbr_quantize(const struct toec_tcb *t, toec_u32 inflight);
 

@@ -21,7 +21,7 @@ enum toec_bbr_state {
 
 struct toec_cc_bbr {
     toec_u64 bw;
-    toec_u64 max_bw[2]; /* max_bw_filter: of the last ProbeBW cycle, of this one */
+    toec_u64 max_bw[2]; /* max_bw_filter: maximum of the last ProbeBW cycle, of this one */
     toec_u64 bw_latest, bw_shortterm, undo_bw_shortterm;
     toec_u64 full_bw;
     toec_u32 min_rtt, min_rtt_stamp;
@@ -34,7 +34,7 @@ struct toec_cc_bbr {
     toec_u32 prior_cwnd;
     toec_u32 bw_probe_up_acked, probe_up_acked_per_inc;
     toec_u32 extra_acked_start, extra_acked_delivered, extra_acked_round;
-    toec_u32 extra_acked[2]; /* extra_acked_filter: most of the last half window, of this one */
+    toec_u32 extra_acked[2]; /* extra_acked_filter: maximum of the last half window, of this one */
     toec_u32 random;
     toec_u16 pacing_gain, cwnd_gain; /* 1/256 */
     toec_u8 state, undo_state;       /* enum toec_bbr_state */

@@ -29,8 +29,8 @@ static toec_u32 cubic(toec_u32 d)
     return (toec_u32)(((cube >> 32) * C_2_92) >> 32);
 }
 
-/* RFC 9438 (2): K = cbrt((W_max - cwnd_epoch) / C), as the largest K with C * K^3 not above: the
- * curve begins exactly at cwnd_epoch. */
+/* Computes K = cbrt((W_max - cwnd_epoch) / C), RFC 9438 (2), rounded down: the largest K for which
+ * C * K^3 is not above. The curve then begins exactly at cwnd_epoch. */
 static toec_u32 cubic_k(toec_u32 behind, toec_u32 mss)
 {
     toec_u64 segs = toec_div64((toec_u64)behind << 10, mss);
@@ -59,7 +59,7 @@ static void cubic_begin(struct toec_tcb *t, toec_u32 stamp)
     c->now.e.w_est = t->cwnd;
     c->est_credit = 0;
     /* After a timeout (R9438-06) or a slow start that ended without loss (RFC 9438 4.10), W_max is
-     * where congestion avoidance begins and K is 0. */
+     * the window at the start of congestion avoidance and K is 0. */
     if (c->after_rto || c->w_max <= t->cwnd) {
         if (c->w_max == 0)
             c->cwnd_prior = t->cwnd;
@@ -71,7 +71,7 @@ static void cubic_begin(struct toec_tcb *t, toec_u32 stamp)
     c->after_rto = 0;
 }
 
-/* RFC 9438 (1): W_cubic at `at` after the beginning of the epoch, bytes. */
+/* Returns W_cubic at time `at` of the epoch, RFC 9438 (1), in bytes. */
 static toec_u32 cubic_window(const struct toec_tcb *t, toec_u32 at)
 {
     const struct toec_cc_cubic *c = &t->cc.u.cubic;
@@ -84,8 +84,8 @@ static toec_u32 cubic_window(const struct toec_tcb *t, toec_u32 at)
     return bytes < TOEC_CWND_MAX ? (toec_u32)bytes : TOEC_CWND_MAX;
 }
 
-/* Adds the part of `room` that is due for `share`/2^32 of a window acknowledged; *credit holds the
- * 2^-32 bytes left over. */
+/* Returns the part of `room` to add when `share`/2^32 of a window is acknowledged; *credit holds
+ * the remainder in 2^-32 bytes. */
 static toec_u32 take_share(toec_u32 room, toec_u64 share, toec_u32 *credit)
 {
     toec_u64 hi = (toec_u64)room * (toec_u32)(share >> 32);
@@ -95,8 +95,8 @@ static toec_u32 take_share(toec_u32 room, toec_u64 share, toec_u32 *credit)
     return (toec_u32)(hi + (lo >> 32));
 }
 
-/* RFC 9438 (4), 4.3: alpha segments per window acknowledged; once it has been as large as before
- * the reduction, as Reno grows. */
+/* Updates W_est, RFC 9438 (4), 4.3: alpha segments per acknowledged window; alpha is 1, as in Reno,
+ * once W_est has reached the window before the reduction. */
 static void cubic_reno(struct toec_tcb *t, toec_u64 share)
 {
     struct toec_cc_cubic *c = &t->cc.u.cubic;
@@ -114,11 +114,11 @@ static void cubic_grow(struct toec_tcb *t, toec_u32 acked, toec_u32 stamp)
     toec_u32 at = stamp - c->now.e.epoch, target;
     toec_u64 share;
 
-    if (at > T_MAX) { /* the clock does not run beyond */
+    if (at > T_MAX) { /* the epoch's clock stops at T_MAX */
         c->now.e.epoch = stamp - T_MAX;
         at = T_MAX;
     }
-    /* what is acknowledged of a window, times 2^32 */
+    /* the acknowledged share of the window, times 2^32 */
     share = acked < t->cwnd ? toec_div64((toec_u64)acked << 32, t->cwnd) : (toec_u64)1 << 32;
     cubic_reno(t, share);
     if (cubic_window(t, at) < c->now.e.w_est) { /* R9438-02: the Reno-friendly region */
@@ -126,7 +126,7 @@ static void cubic_grow(struct toec_tcb *t, toec_u32 acked, toec_u32 stamp)
             t->cwnd = c->now.e.w_est;
         return;
     }
-    /* R9438-03: the target is what the curve has in a round trip, within [cwnd, 1.5 cwnd] */
+    /* R9438-03: the target is the curve's value one round trip ahead, within [cwnd, 1.5 cwnd] */
     target = cubic_window(t, at + (t->srtt >> 3));
     if (target <= t->cwnd)
         return;

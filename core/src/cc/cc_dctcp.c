@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cc_dctcp.c - Data Center TCP (RFC 8257): the window is cut by the share of bytes that were marked
- * rather than by half. The receiver's side, which tells marks exactly, is in tcp_ecn.c.
+ * cc_dctcp.c - Data Center TCP (RFC 8257): reduces the window in proportion to the share of marked
+ * bytes rather than by half. The receive side, which echoes marks exactly, is in tcp_ecn.c.
  *
- * Without ECN there is nothing to measure: such a flow is NewReno's (as in Linux).
+ * Without ECN there are no marks to measure: such a flow behaves as NewReno (as in Linux).
  */
 #include "cc_dctcp.h"
 
@@ -38,7 +38,7 @@ static void dctcp_init(struct toec_tcb *t, toec_time now)
     begin_window(t);
 }
 
-/* R8257-02, RFC 8257 3.3, steps 5 to 8: a window of data has been observed. */
+/* Updates alpha after a window of data: R8257-02, RFC 8257 3.3, steps 5 to 8. */
 static void observe(struct toec_tcb *t)
 {
     struct toec_cc_dctcp *d = of(t);
@@ -78,7 +78,7 @@ static void dctcp_acked(struct toec_tcb *t, const struct toec_cc_ack *a)
 static void dctcp_congested(struct toec_tcb *t, enum toec_cc_event why, toec_u32 flight,
                             toec_time now)
 {
-    toec_u32 to = flight / 2; /* R8257-03: a loss means what it means to others */
+    toec_u32 to = flight / 2; /* R8257-03: a loss is handled as in NewReno */
 
     (void)now;
     if (why == TOEC_CC_ECN) /* R8257-02: cwnd * (1 - alpha / 2) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cc_dctcp.h - Data Center TCP (RFC 8257): the window is cut by the share of bytes that were
- * marked rather than by half.
+ * cc_dctcp.h - Data Center TCP (RFC 8257): reduces the window in proportion to the share of marked
+ * bytes rather than by half.
  */
 #ifndef TOEC_CC_DCTCP_H
 #define TOEC_CC_DCTCP_H

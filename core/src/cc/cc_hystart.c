@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cc_hystart.c - HyStart++ (RFC 9406): slow start ends when the round trip grows, before the queue
- * overflows; Conservative Slow Start in between finds out whether it was only jitter.
+ * cc_hystart.c - HyStart++ (RFC 9406): ends slow start when the round-trip time grows, before the
+ * queue overflows. Conservative Slow Start then checks whether the growth was only jitter.
  * R9438-08, R9406-01, R9406-02.
  */
 #include "cc_hystart.h"
@@ -66,10 +66,10 @@ static void take_sample(struct toec_cc_state *c, struct toec_hystart *h, toec_u3
     }
 }
 
-/* The ACK ends a round. Not 0 when slow start is over. */
+/* Handles an ACK that ends a round; returns not 0 when slow start is over. */
 static int round_over(struct toec_tcb *t, struct toec_hystart *h)
 {
-    /* The round in which CSS began counts, however little of it was left. */
+    /* The round in which CSS began counts in full. */
     if (t->cc.hs_phase == TOEC_HS_CSS && ++t->cc.hs_rounds >= CSS_ROUNDS) {
         over(t);
         return 1;
@@ -86,7 +86,7 @@ toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h, const st
         over(t);
         return n;
     }
-    /* Only in the first slow start: a later one ends at an ssthresh that was found (4.3). */
+    /* Only in the first slow start: a later one ends at a measured ssthresh (4.3). */
     if (t->cc.ssthresh < TOEC_CWND_MAX)
         over(t);
     if (t->cc.hs_phase != TOEC_HS_OVER) {

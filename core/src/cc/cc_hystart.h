@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cc_hystart.h - HyStart++ (RFC 9406): slow start ends when the round trip grows, before the queue
- * overflows; Conservative Slow Start in between finds out whether it was only jitter.
+ * cc_hystart.h - HyStart++ (RFC 9406): ends slow start when the round-trip time grows, before the
+ * queue overflows. Conservative Slow Start then checks whether the growth was only jitter.
  */
 #ifndef TOEC_CC_HYSTART_H
 #define TOEC_CC_HYSTART_H
 
 #include "../tcp/tcb.h"
 
-/* Slow start (RFC 5681 3.1) with HyStart++ (RFC 9406); returns the bytes of a->grow left over for
- * congestion avoidance. Called for every ACK that may grow the window. */
+/* Performs slow start (RFC 5681 3.1) with HyStart++ (RFC 9406). Returns the bytes of a->grow left
+ * for congestion avoidance. Called for every ACK that may increase the window. */
 toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h,
                             const struct toec_cc_ack *a);
-/* At init(): this is the first slow start. */
+/* Starts HyStart++ for the first slow start; called by init(). */
 void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h);
 
 #endif

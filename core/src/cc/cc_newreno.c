@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cc_newreno.c - NewReno's window (RFC 5681, RFC 6582), bytes counted as RFC 3465 has it.
+ * cc_newreno.c - NewReno's window (RFC 5681, RFC 6582), with the byte counting of RFC 3465.
  */
 #include "cc_newreno.h"
 
@@ -18,7 +18,7 @@ static void newreno_acked(struct toec_tcb *t, const struct toec_cc_ack *a)
 
     if (acked == 0)
         return;
-    /* R5681-04: one SMSS for each cwnd acknowledged (RFC 5681 (3) by bytes), one per ACK at most */
+    /* R5681-04: one SMSS per acknowledged cwnd (RFC 5681 (3) in bytes), at most one per ACK */
     t->cc.u.newreno.credit += acked;
     if (t->cc.u.newreno.credit >= t->cwnd) {
         t->cc.u.newreno.credit -= t->cwnd;

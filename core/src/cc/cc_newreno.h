@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cc_newreno.h - NewReno's window (RFC 5681, RFC 6582), bytes counted as RFC 3465 has it. */
+/* cc_newreno.h - NewReno's window (RFC 5681, RFC 6582), with the byte counting of RFC 3465. */
 #ifndef TOEC_CC_NEWRENO_H
 #define TOEC_CC_NEWRENO_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_cc.c - between the flow and its congestion-control algorithm: the initial window, which ACKs
- * may enlarge the window, what is kept for an undo.
+ * tcp_cc.c - connects a flow with its congestion-control algorithm: the initial window, the ACKs
+ * that may increase the window, the state saved for an undo.
  */
 #include "tcp_cc.h"
 
@@ -36,7 +36,7 @@ toec_u32 toec_cc_initial_window(const struct toec_tcb *t)
     return TOEC_MIN(iw, cap); /* R6928-01, R5681-01 */
 }
 
-/* Makes the state of algorithm ops anew; 0, or -1 when there is no room for it. */
+/* Initialises the state of algorithm ops; returns 0, or -1 when no record is free for it. */
 static int make_state(struct toec_stack *s, struct toec_tcb *t, const struct toec_cc_ops *ops)
 {
     struct toec_record *r = 0;
@@ -52,7 +52,7 @@ static int make_state(struct toec_stack *s, struct toec_tcb *t, const struct toe
         (void)toec_pace_get(s, t);
     t->cc_ops = ops;
     memset(&t->cc.u, 0, sizeof(t->cc.u));
-    if (t->rack.episode) { /* what is kept there is of another algorithm, or of another time */
+    if (t->rack.episode) { /* saved by another algorithm, or outdated */
         memset(&t->rack.episode->cubic, 0, sizeof(t->rack.episode->cubic));
         t->rack.episode->epoch_set = 0;
     }
@@ -67,7 +67,7 @@ void toec_cc_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     if (make_state(s, t, t->cc_ops))
         (void)make_state(s, t, &toec_cc_newreno);
-    /* RFC 5681 3.1: one segment when SYN or SYN-ACK had to be sent again */
+    /* RFC 5681 3.1: one segment when the SYN or SYN-ACK was retransmitted */
     t->cwnd = t->rexmits ? t->mss : toec_cc_initial_window(t);
     t->cc.ssthresh = TOEC_CWND_MAX;
     toec_cwv_start(t, now);
@@ -83,15 +83,15 @@ int toec_cc_change(struct toec_stack *s, struct toec_tcb *t, const struct toec_c
     unsigned i;
 
     if (t->state < TOEC_ESTABLISHED) {
-        t->cc_ops = ops; /* toec_cc_start() does the rest */
+        t->cc_ops = ops; /* toec_cc_start() will initialise it */
         return 0;
     }
     if (make_state(s, t, ops))
         return TOEC_E_NOBUFS;
-    toec_cwv_start(t, now); /* one that owns its window has not kept it up */
+    toec_cwv_start(t, now); /* an algorithm that owns its cwnd has not maintained this state */
     if (toec_rate_wanted(t)) {
         toec_rate_start(t, now);
-        for (i = 0; i < t->rack.n; i++) /* what was sent while nobody wanted to know */
+        for (i = 0; i < t->rack.n; i++) /* runs sent before rate samples were needed */
             toec_rate_sent(t, &t->rack.run[i].rate, toec_pipe(t), 0, now);
     }
     ops->init(t, now);
@@ -115,9 +115,10 @@ void toec_cc_info(const struct toec_tcb *t, struct toec_info *out)
 }
 
 /*
- * Which of the bytes acknowledged may enlarge the window: none unless the flow uses it. In slow
- * start it does when half of the window is known to be carried (RFC 7661 4.4.1, as Linux), since
- * the window doubles in between; beyond, only when the window has stopped the last sending.
+ * Returns the acknowledged bytes that may increase the window: 0 unless the flow uses the window.
+ * In slow start half of the window must have been acknowledged in a round trip (RFC 7661 4.4.1, as
+ * in Linux), since the window doubles in between. In congestion avoidance the window must have
+ * limited the last output.
  */
 static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
                         const struct toec_cc_ack *a)
@@ -127,20 +128,20 @@ static toec_u32 growing(const struct toec_stack *s, const struct toec_tcb *t,
 
     if (a->recovery || (t->flags & TOEC_F_FAST) || t->cwnd >= TOEC_CWND_MAX)
         return 0;
-    /* RFC 3168 6.1.2: an ACK that echoes a mark makes no window larger. */
+    /* RFC 3168 6.1.2: an ACK with ECE must not increase the window. */
     if (t->ecn.echo)
         return 0;
-    /* As long as pipeACK is undefined (a write of just the initial window comes before any sample
-     * of it) the phase is the validated one (RFC 7661 4.2), and what was under way tells. */
+    /* While pipeACK is undefined (e.g. after a write of one initial window), the phase is the
+     * validated one (RFC 7661 4.2), and the data that was outstanding decides. */
     used = toec_cwv_validated(t) || (t->stage.cwv.sampled != TOEC_CWV_DEFINED &&
                                      t->snd_max - t->snd_una + a->acked > t->cwnd / 2);
     if (!(t->flags & (TOEC_F_CWND_LIM | TOEC_F_LOSS)) && !(slow && used))
         return 0;
     if (!slow)
         return a->acked;
-    /* Stretch ACKs: one segment after a timeout, when what is acknowledged may have arrived long
-     * before (R3465-01), else any number when paced and 8 when not (RFC 9406 4.3), or what
-     * leaves in one burst anyway. */
+    /* Limit for stretch ACKs. After a timeout: one segment, as the acknowledged data may have
+     * arrived long before (R3465-01). Otherwise: no limit when paced, else 8 segments (RFC 9406
+     * 4.3) or one segmentation offload, which is sent as one burst anyway. */
     if (t->flags & TOEC_F_LOSS)
         most = t->mss;
     else if (toec_pace_rate(t))
@@ -171,7 +172,7 @@ void toec_cc_congested(struct toec_tcb *t, enum toec_cc_event why, toec_time now
 {
     struct toec_episode *e = t->rack.episode;
 
-    /* Marks alone (RFC 3168) are no episode: nothing of them is ever taken back. */
+    /* Without an episode only marks (RFC 3168) cause the reduction, which is never undone. */
     if (e && !(t->flags & (TOEC_F_FAST | TOEC_F_LOSS))) {
         e->prior_cwnd = t->cwnd;
         e->prior_ssthresh = t->cc.ssthresh;
@@ -191,7 +192,7 @@ void toec_cc_undo(struct toec_tcb *t, toec_time now)
     if (t->cc.ssthresh < e->prior_ssthresh)
         t->cc.ssthresh = e->prior_ssthresh;
     t->stage.cwv.nv_loss = 0;
-    /* RFC 9438 4.9.2: found out so late that the window is larger already, all stays as it is. */
+    /* RFC 9438 4.9.2: if the window is already larger by now, the algorithm keeps its state. */
     if (t->cc_ops->undo && (lower || toec_cc_owns_cwnd(t)))
         t->cc_ops->undo(t, now);
 }
@@ -209,7 +210,7 @@ void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
     if (!toec_cc_owns_cwnd(t))
         toec_cwv_restart(s, t, idle, now);
-    toec_pace_update(s, t); /* what was kept is no burst (RFC 7661 4.4.2) */
+    toec_pace_update(s, t); /* a kept window must not be sent as one burst (RFC 7661 4.4.2) */
     if (t->cc_ops->restart)
         t->cc_ops->restart(t, idle, now);
 }

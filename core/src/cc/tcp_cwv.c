@@ -2,8 +2,8 @@
 /*
  * tcp_cwv.c - congestion window validation (RFC 7661), see tcp_cwv.h.
  *
- * pipeACK is the most that was acknowledged in one round trip, looking back over max(3 RTT, 1 s):
- * kept as the most of the last and of the current half of that period.
+ * pipeACK is the largest volume acknowledged in one round trip during the last max(3 RTT, 1 s). It
+ * is stored as the maximum of the previous and of the current half of that period.
  */
 #include "tcp_cwv.h"
 
@@ -33,9 +33,9 @@ int toec_cwv_validated(const struct toec_tcb *t)
     return v->sampled == TOEC_CWV_DEFINED && pipeack(v) >= t->cwnd / 2;
 }
 
-/* R7661-02: which phase is it now? A flow that has filled its window all the time is not in the
- * non-validated one, though slow start, which doubles what pipeACK measured a round trip ago, may
- * overshoot the path by so much: its losses are those of RFC 5681. */
+/* R7661-02: determines the phase. A flow that always fills its window is not in the non-validated
+ * phase, even if pipeACK is below half of cwnd because slow start doubles the window per round
+ * trip. Its losses are handled as in RFC 5681. */
 static void set_phase(struct toec_tcb *t, toec_time now)
 {
     struct toec_cwv *v = &t->stage.cwv;
@@ -47,7 +47,7 @@ static void set_phase(struct toec_tcb *t, toec_time now)
     v->nv = (toec_u8)nv;
 }
 
-/* R7661-04: a window not used for so long is given up by halves. */
+/* R7661-04: halves a window that was not used for so long, repeatedly. */
 static void end_of_phase(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_cwv *v = &t->stage.cwv;
@@ -88,11 +88,11 @@ void toec_cwv_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (t->snd_una == t->snd_max)
         v->idle_since = toec_ticks(now);
     v->restarted = 0;
-    /* R7661-01: nothing is measured in recovery */
+    /* R7661-01: no samples are taken in recovery */
     if ((t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) || stamp - v->sample_at < t->srtt >> 3)
         return;
     if (v->sampled == TOEC_CWV_UNDEFINED) {
-        v->sampled = TOEC_CWV_BEGUN; /* the first of the ACKs of a round trip does not end it */
+        v->sampled = TOEC_CWV_BEGUN; /* the first ACK of a round trip does not complete a sample */
         v->sample_at = stamp;
         return;
     }
@@ -113,13 +113,13 @@ toec_u32 toec_cwv_loss(struct toec_tcb *t)
     struct toec_cwv *v = &t->stage.cwv;
     toec_u32 volume = t->snd_max - t->snd_una; /* R5681-06 */
 
-    /* What limited transmit has sent beyond the window does not count (RFC 5681 3.2 step 2, RFC
+    /* Data that limited transmit sent beyond the window does not count (RFC 5681 3.2 step 2, RFC
      * 6675 5 (4.2)). */
     if (!(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) && volume > t->cwnd)
         volume = t->cwnd;
     if (v->nv) { /* R7661-03 */
         volume = TOEC_MIN(TOEC_MAX(volume, pipeack(v)), t->cwnd);
-        if (e) { /* else it is not a loss, and nothing is to be looked back at */
+        if (e) { /* otherwise it is not a loss: no adjustment after recovery */
             v->nv_loss = 1;
             e->nv_volume = volume;
             e->nv_resends = t->tally.retransmits;
@@ -128,7 +128,7 @@ toec_u32 toec_cwv_loss(struct toec_tcb *t)
     return volume;
 }
 
-/* RFC 7661 4.4.1: what had to be sent again was more than the path could carry. */
+/* RFC 7661 4.4.1: the retransmitted volume exceeded the capacity of the path. */
 void toec_cwv_recovered(struct toec_tcb *t)
 {
     const struct toec_episode *e = t->rack.episode;
@@ -154,7 +154,7 @@ void toec_cwv_restart(struct toec_stack *s, struct toec_tcb *t, toec_u32 idle, t
     struct toec_cwv *v = &t->stage.cwv;
     toec_u32 stamp = toec_stamp(now);
 
-    /* R5681-12 in the form of RFC 7661: idle for an RTO, the window is no longer validated. */
+    /* R5681-12 in the form of RFC 7661: after an idle RTO the window is no longer validated. */
     if (idle <= t->rto * 4u)
         return;
     shift_periods(t, stamp);

@@ -2,9 +2,9 @@
 /*
  * tcp_pace.c - pacing, see tcp_pace.h.
  *
- * Each burst moves the time of the next one by its size over the rate (draft-ietf-ccwg-bbr 5.6.2).
- * Who comes late, because timers and the integrator's sleep are coarse, makes up for half a
- * quantum, so that two bursts are always half a quantum's time apart.
+ * Each burst advances the time of the next one by size / rate (draft-ietf-ccwg-bbr 5.6.2). Timers
+ * and the sleep of the poll loop are coarse, so a burst may start late. It then grows by the volume
+ * missed, at most by most_late().
  */
 #include "tcp_pace.h"
 
@@ -22,7 +22,7 @@ toec_u64 toec_rate_of_bps(toec_u64 bps)
     return toec_div64(bps << 21, 1953125u);
 }
 
-/* n bytes at the rate, in ns. */
+/* Returns the time to send n bytes at the rate, in ns. */
 static toec_u64 time_of(toec_u64 rate, toec_u32 n)
 {
     toec_u64 scaled = (toec_u64)n << 30;
@@ -65,8 +65,8 @@ void toec_pace_set(struct toec_tcb *t, toec_u64 rate)
     if (rate > TOEC_PACE_MAX)
         rate = TOEC_PACE_MAX;
     p->rate = rate;
-    /* A millisecond's worth, at most 64 KiB, at least two segments (draft-ietf-ccwg-bbr 5.6.3);
-     * at 4 Gbit/s and more what the rate carries between two wake-ups of the integrator. */
+    /* The volume of one millisecond, at most 64 KiB, at least two segments (draft-ietf-ccwg-bbr
+     * 5.6.3). At 4 Gbit/s and more: the volume of 2^17 ns, the time between two polls. */
     burst = TOEC_MIN(rate >> 10, BURST_MAX);
     burst = TOEC_MAX(burst, rate >> 13);
     burst = TOEC_MIN(burst, 1u << 24);
@@ -84,7 +84,7 @@ void toec_pace_update(struct toec_stack *s, struct toec_tcb *t)
     if (srtt == 0 || !(t->stage.cwv.restarted || toec_pace_max(t))) {
         if (!t->pace)
             return;
-        toec_pace_set(t, 0); /* which is the limit, when there is one */
+        toec_pace_set(t, 0); /* sets the rate to the limit, if there is one */
         if (t->pace->rate == 0 && !toec_timer_pending(&t->pace->timer))
             toec_pace_put(s, t);
         return;
@@ -107,13 +107,13 @@ void toec_pace_limit(struct toec_stack *s, struct toec_tcb *t, toec_u64 max)
     toec_pace_update(s, t);
 }
 
-/* What may be made up for at most. */
+/* Returns the largest volume by which a late burst may grow. */
 static toec_u32 most_late(const struct toec_pace *p)
 {
     return TOEC_MAX(p->quantum, BURST_MAX);
 }
 
-/* A burst begins. */
+/* Starts a burst. */
 static void begin(struct toec_pace *p, toec_u32 mss, toec_time now)
 {
     toec_u32 extra = 0;
@@ -131,7 +131,8 @@ static void begin(struct toec_pace *p, toec_u32 mss, toec_time now)
             p->next = now - time_of(p->rate, extra);
     }
     p->waiting = 0;
-    p->left = p->quantum + (extra - extra % mss); /* the rest stays due */
+    p->left =
+        p->quantum + (extra - extra % mss); /* whole segments only; the rest is carried over */
 }
 
 int toec_pace_ready(struct toec_stack *s, struct toec_tcb *t, toec_time now)
@@ -163,7 +164,7 @@ void toec_pace_sent(struct toec_tcb *t, toec_u32 n, toec_time now)
     struct toec_pace *p = t->pace;
 
     if (p->next < now && now != p->began)
-        p->next = now; /* a retransmission that did not ask */
+        p->next = now; /* a retransmission sent without toec_pace_ready() */
     p->next += time_of(p->rate, n);
     p->left = p->left > n ? p->left - n : 0;
 }

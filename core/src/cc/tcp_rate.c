@@ -18,7 +18,7 @@ void toec_rate_sent(struct toec_tcb *t, struct toec_tx_mark *m, toec_u32 in_flig
 {
     struct toec_tcp_rate *r = toec_rate_of(t);
 
-    /* The pipe was empty: the interval of a sample begins here, not with the idle time. */
+    /* The pipe was empty: the sample interval begins here and excludes the idle time. */
     if (in_flight == 0)
         r->first_sent = r->delivered_at = toec_stamp(now);
     m->delivered = r->delivered;
@@ -47,7 +47,7 @@ void toec_rate_delivered(struct toec_tcb *t, const struct toec_tx_mark *m, toec_
     r->rs.in_flight = m->in_flight & TOEC_TX_VOLUME;
     r->rs.app_limited = (m->in_flight & TOEC_TX_APP_LIMITED) != 0;
     r->rs.rtt = again || (m->in_flight & TOEC_TX_MERGED) ? 0 : toec_stamp(now) - sent_at;
-    /* the time it took to send them, until the ACK's own is known */
+    /* the send interval; toec_rate_sample() compares it with the ACK interval */
     r->rs.interval = sent_at - m->first_sent;
 }
 
@@ -62,11 +62,11 @@ void toec_rate_sample(struct toec_tcb *t)
         return;
     r->rs.delivered = r->delivered - r->rs.prior_delivered;
     r->rs.lost = r->lost - r->rs.lost;
-    /* The longer of the two: an ACK may be late, or many may come at once (ACK compression). */
+    /* Use the longer interval: ACKs may be delayed or arrive in bursts (ACK compression). */
     acks = r->delivered_at - r->prior_at;
     if (r->rs.interval < acks)
         r->rs.interval = acks;
-    /* Shorter than any round trip: what was acknowledged was not what was sent last. */
+    /* Shorter than any RTT: the ACK was not for the last transmission. */
     if (r->rs.interval < t->min_rtt || r->rs.interval == 0) {
         r->rs.interval = 0;
         return;

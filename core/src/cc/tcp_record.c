@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tcp_record.c - borrows and returns a flow's record of transmissions, and counts what is under
- * way. */
+/* tcp_record.c - borrows and returns a flow's record of transmissions; computes the bytes in
+ * flight.
+ */
 #include "tcp_record.h"
 
 #include "../tcp/tcp_tables.h"
@@ -45,8 +46,8 @@ toec_u32 toec_pipe(const struct toec_tcb *t)
         out -= t->rack.sacked + t->rack.lost;
     if (t->flags & TOEC_F_SACK)
         return out;
-    /* Without SACK each duplicate ACK says that one segment has left (RFC 6582 3.2). That inflates
-     * the window by as much: ssthresh plus three segments to begin with (R5681-10). */
+    /* Without SACK each duplicate ACK shows that one segment has left the network (RFC 6582 3.2).
+     * That inflates the window accordingly: at first ssthresh plus three segments (R5681-10). */
     left = (toec_u32)t->dupacks * t->mss;
     return out > left ? out - left : 0;
 }

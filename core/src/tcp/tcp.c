@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp.c - TCP's memory, its flows, and the door for segments (RFC 9293 3.10.7): finds who a segment
- * belongs to.
+ * tcp.c - TCP's memory, its flows, and the entry point of segments (RFC 9293 3.10.7): finds the
+ * flow, TIME-WAIT entry or listener that a segment is for.
  */
 #include "tcp.h"
 
@@ -63,7 +63,7 @@ unsigned long toec_tcp_size(const struct toec_config *cfg)
     return n;
 }
 
-/* Cuts `size` bytes, a multiple of 64, off *mem. */
+/* Takes `size` bytes, rounded up to a multiple of 64, from *mem. */
 static void *carve(toec_u8 **mem, unsigned long size)
 {
     void *p = *mem;
@@ -82,7 +82,7 @@ static void carve_pool(toec_u8 **mem, struct toec_pool *pool, struct toec_htab *
     toec_htab_init(tab, carve(mem, buckets * sizeof(struct toec_hnode *)), buckets);
 }
 
-/* A connection with TCP-AO has one key at least. */
+/* A connection with TCP-AO has at least one key, so there are as many states as keys. */
 static void init_ao(struct toec_tcp *tcp, toec_u8 **mem, const struct toec_config *cfg)
 {
     unsigned long flows = sizeof(struct toec_ao *) * (unsigned long)cfg->max_flows;
@@ -154,7 +154,8 @@ toec_u32 toec_tuple_hash(const struct toec_stack *s, const struct toec_tuple *id
     return toec_flow_hash(&s->keys.flow, id->local, id->remote, id->local_port, id->remote_port);
 }
 
-/* The hash tells the family; IPv4 has one address of its own, so the hot part names its flows. */
+/* The hash shows the address family. IPv4 has a single local address, so the hot part of the TCB
+ * suffices to identify an IPv4 flow. */
 struct toec_tcb *toec_tcb_find(struct toec_stack *s, toec_u32 hash, const struct toec_tuple *id)
 {
     struct toec_hnode *n = toec_htab_first(&s->tcp->flow_tab, hash);
@@ -235,9 +236,9 @@ void toec_event(struct toec_stack *s, struct toec_tcb *t, enum toec_event ev, to
 }
 
 /*
- * Flows that owe something wait in a queue, so that each has its turn while transmit has room for
- * few: else those that stand behind would starve as long as others come. Those whose neighbour is
- * being resolved are parked apart, so that polls do not look at them in vain.
+ * Flows with pending output wait in a FIFO, so that each gets its turn when transmit has room for
+ * few of them; otherwise later flows would starve. Flows whose neighbour is being resolved are kept
+ * in a separate list, so that polls do not visit them in vain.
  */
 static toec_u32 queue_at(const struct toec_stack *s, toec_u32 n)
 {
@@ -260,8 +261,8 @@ void toec_pend(struct toec_stack *s, struct toec_tcb *t)
     list_put(s->tcp->pending, t, queue_at(s, s->tcp->pending_n++));
 }
 
-/* Who leaves from the middle, as its flow ends, has the first in its place: all others keep theirs.
- */
+/* When a flow in the middle leaves, because it ends, the first entry moves into its place; all
+ * others keep theirs. */
 static void unpend(struct toec_stack *s, struct toec_tcb *t)
 {
     struct toec_tcp *tcp = s->tcp;
@@ -293,7 +294,7 @@ void toec_unpark(struct toec_stack *s, struct toec_tcb *t)
     toec_pend(s, t);
 }
 
-/* A neighbour was found or given up: whoever waits for one tries again. */
+/* A neighbour was resolved or has failed: all parked flows try again. */
 static void unpark_all(struct toec_stack *s)
 {
     struct toec_tcp *tcp = s->tcp;
@@ -340,7 +341,8 @@ void toec_tcb_gone(struct toec_stack *s, struct toec_tcb *t, enum toec_reason wh
 
 /* ---- segments ---- */
 
-/* Splits the header into *g; 0, or -1 when the segment is dropped (counted). RFC 9293 MUST-3. */
+/* Parses the header into *g; returns 0, or -1 when the segment is dropped (counted). RFC 9293
+ * MUST-3. */
 static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_seg *g)
 {
     const toec_u8 *h = in->l4;
@@ -446,7 +448,7 @@ void toec_tcp_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time
     toec_tcp_segment(s, &g, now);
 }
 
-/* A paced flow may send its next burst. */
+/* Makes a paced flow pending: its next burst may be sent. */
 static void pace_expired(void *user, struct toec_timer *timer, enum toec_timer_kind kind,
                          toec_time now)
 {
@@ -455,7 +457,7 @@ static void pace_expired(void *user, struct toec_timer *timer, enum toec_timer_k
     toec_pend(user, TOEC_CONTAINER(timer, struct toec_pace, timer)->flow);
 }
 
-/* Who waited behind so many others is in no cache any more. */
+/* Prefetches flows that are due soon: after so many others they are no longer in the cache. */
 static void fetch_ahead(const struct toec_stack *s)
 {
     const struct toec_tcp *tcp = s->tcp;
@@ -479,7 +481,7 @@ static void output_pending(struct toec_stack *s, toec_time now)
         tcp->epoch = toec_send_epoch(s);
         unpark_all(s);
     }
-    /* Each flow that owes something gets one turn; output() frees no flow and adds none. */
+    /* Each pending flow gets one turn; toec_tcp_output() frees no flow and adds none. */
     for (left = tcp->pending_n; left > 0 && !s->tx_full; left--) {
         struct toec_tcb *t = tcp->pending[tcp->pending_first];
         toec_u64 sent = s->counters[TOEC_C_tcp_tx];
@@ -490,15 +492,15 @@ static void output_pending(struct toec_stack *s, toec_time now)
         r = toec_tcp_output(s, t, now);
 
         if (r == TOEC_SEND_WAIT && s->tx_full) {
-            /* It has had a turn, if it sent anything: those behind it are not to wait until it has
-             * nothing more to say. */
+            /* If it sent anything, it has had its turn and goes to the end of the queue: the flows
+             * behind it must not wait until all its data is sent. */
             if (s->counters[TOEC_C_tcp_tx] != sent) {
                 unpend(s, t);
                 toec_pend(s, t);
             }
         } else if (r == TOEC_SEND_WAIT) {
             park(s, t);
-            toec_watch(s, t, now); /* others may keep it from ever being resolved: R2 ends that */
+            toec_watch(s, t, now); /* if the neighbour is never resolved, R2 ends the flow */
         } else {
             unpend(s, t);
             if (r == TOEC_SEND_UNREACH)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_ack.c - the ACK field (RFC 9293 3.10.7.4, fifth): what is acknowledged, the send window, RTT
- * samples, and what follows for the state.
+ * tcp_ack.c - the ACK field (RFC 9293 3.10.7.4, fifth): acknowledged data, the send window, RTT
+ * samples, and the state transitions that an ACK causes.
  */
 #include "tcp_ack.h"
 
@@ -13,14 +13,14 @@
 #include "tcp_timer.h"
 #include "tcp_tw.h"
 
-/* RFC 9293 MUST-18, R7323-11; RFC 6298 3 (Karn) and RFC 7323 4.1: the timed segment, else the
- * echoed timestamp. Returns the sample, 0: there is none. */
+/* Takes an RTT sample from the timed segment, else from the echoed timestamp. Returns the sample;
+ * 0: none. RFC 9293 MUST-18, R7323-11; RFC 6298 3 (Karn) and RFC 7323 4.1. */
 static toec_u32 take_rtt(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                          toec_time now)
 {
     toec_u32 rtt = 0, least;
 
-    if (t->flags & TOEC_F_RTT) { /* R6298-07: a segment is timed whenever none is */
+    if (t->flags & TOEC_F_RTT) { /* R6298-07: one segment is timed at any time */
         if (TOEC_SEQ_GE(g->ack, t->rtt_seq)) {
             t->flags &= ~TOEC_F_RTT;
             rtt = toec_stamp(now) - t->rtt_start;
@@ -32,8 +32,8 @@ static toec_u32 take_rtt(struct toec_stack *s, struct toec_tcb *t, const struct 
 
         if (ticks >= TOEC_RTO_MAX)
             return 0;
-        /* One sample per round trip, so that alpha and beta are what RFC 6298 means them to be
-         * (RFC 7323 appendix G). A tick is too coarse for the least RTT. */
+        /* One sample per round trip, so that alpha and beta keep the meaning of RFC 6298 (RFC 7323
+         * appendix G). A tick is too coarse for the minimum RTT. */
         t->rtt_seq = t->snd_max;
         least = t->min_rtt;
         rtt = (ticks << 10) + (ticks == 0);
@@ -44,17 +44,17 @@ static toec_u32 take_rtt(struct toec_stack *s, struct toec_tcb *t, const struct 
     return rtt;
 }
 
-/* The peer takes data again after a zero window: what the probes sent is sent anew. RFC 9293
- * SHLD-16, SHLD-17, MAY-7. */
+/* Ends the persist state when the peer accepts data again after a zero window; the data of the
+ * probes is sent again. RFC 9293 SHLD-16, SHLD-17, MAY-7. */
 static void leave_persist(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     t->flags &=
         ~(TOEC_F_PERSIST | TOEC_F_RTX | TOEC_F_ZWIN | TOEC_F_RTT | TOEC_F_FAST | TOEC_F_RTX_HEAD);
-    t->backoff = 0; /* the peer's window was what lasted so long, not a loss */
+    t->backoff = 0; /* the delay was due to the peer's window, not to a loss */
     t->dupacks = 0;
     toec_runs_purge(t);
     if (t->rack.n && (t->rack.run[0].marks & TOEC_RUN_SACKED))
-        toec_runs_unmark(t, TOEC_RUN_SACKED); /* thrown away, see toec_rack_rto() */
+        toec_runs_unmark(t, TOEC_RUN_SACKED); /* reneged, see toec_rack_rto() */
     if (t->snd_max - t->snd_una <= 1) {
         if (t->snd_max != t->snd_una)
             t->flags |= TOEC_F_PROBED;
@@ -62,18 +62,19 @@ static void leave_persist(struct toec_stack *s, struct toec_tcb *t, toec_time no
         toec_runs_clear(t);
         if (TOEC_SEQ_GT(t->snd_sml, t->snd_una))
             t->snd_sml = t->snd_una;
-    } else { /* the window had shrunk over data under way */
+    } else { /* the window had shrunk below outstanding data */
         toec_lose_all(s, t, now);
     }
 }
 
-/* SND.WND, SND.WL1. SND.WL2 needs no keeping: it never exceeds SND.UNA, nor does an ACK here lie
- * below it. RFC 9293 MUST-1, MUST-34, REC-1, SHLD-15: 16 bits without sign, scaled into 32. */
+/* Updates SND.WND and SND.WL1. SND.WL2 is not stored: it never exceeds SND.UNA, and an ACK here is
+ * never below SND.UNA. RFC 9293 MUST-1, MUST-34, REC-1, SHLD-15: 16 unsigned bits, scaled into 32.
+ */
 static void take_window(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                         toec_u32 acked, toec_time now)
 {
-    /* A retransmission, which has an old SEG.SEQ, may bring the newest ACK: its window counts, as
-     * on Linux, or else the old one would be offered beyond the new SND.UNA. */
+    /* A retransmission has an old SEG.SEQ but may carry the newest ACK. Its window is used, as in
+     * Linux; otherwise the old window would extend beyond the new SND.UNA. */
     if (TOEC_SEQ_GE(g->seq, t->snd_wl1))
         t->snd_wl1 = g->seq;
     else if (!acked)
@@ -87,7 +88,7 @@ static void take_window(struct toec_stack *s, struct toec_tcb *t, const struct t
         leave_persist(s, t, now);
 }
 
-/* Our FIN is acknowledged. Not 0 when the flow is gone. */
+/* Handles the ACK of our FIN; returns not 0 when the flow was freed. */
 static int fin_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     switch (t->state) {
@@ -107,15 +108,15 @@ static int fin_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
 }
 
-/* R6582-04: in fast recovery without SACK, only the first partial ACK restarts the timer; when each
- * round trip repairs one loss of many, the timeout is faster. */
+/* R6582-04: in fast recovery without SACK, only the first partial ACK restarts the timer. When each
+ * round trip repairs only one of many losses, a timeout is faster. */
 static int later_partial(const struct toec_tcb *t)
 {
     return (t->flags & (TOEC_F_FAST | TOEC_F_SACK)) == TOEC_F_FAST && t->rack.episode->partial &&
            TOEC_SEQ_LT(t->snd_una, t->recover);
 }
 
-/* SND.UNA moves to g->ack. */
+/* Advances SND.UNA to g->ack. */
 static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                     struct toec_cc_ack *a, toec_time now)
 {
@@ -133,7 +134,7 @@ static void advance(struct toec_stack *s, struct toec_tcb *t, const struct toec_
         data--;
     if (offset + data < offset)
         t->tx_wraps++;
-    t->snd_una = g->ack; /* R2018-08: nothing else frees the writer's bytes */
+    t->snd_una = g->ack; /* R2018-08: nothing else frees the owner's send buffer */
     if (TOEC_SEQ_LT(t->snd_nxt, t->snd_una))
         t->snd_nxt = t->snd_una;
     if (toec_pm_watches(&t->pm))
@@ -153,7 +154,7 @@ int toec_ack_check(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
 {
     if (t->flags & TOEC_F_PROBED) {
         if (g->ack == t->snd_max + 1 && t->snd_max == t->snd_una)
-            t->snd_max++; /* it was taken nevertheless */
+            t->snd_max++; /* the peer accepted the probe's byte */
         if (t->snd_max != t->snd_una)
             t->flags &= ~TOEC_F_PROBED;
     }
@@ -165,22 +166,22 @@ int toec_ack_check(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     return 0;
 }
 
-/* RFC 5681 2 has what a duplicate ACK is. */
+/* Returns not 0 for a duplicate ACK as defined by RFC 5681 2. */
 static int is_duplicate(const struct toec_tcb *t, const struct toec_seg *g)
 {
     return g->ack == t->snd_una && g->len == 0 && !(g->flags & TOEC_TH_FIN) && g->n_sack == 0 &&
            g->wnd << toec_snd_scale(t) == t->snd_wnd;
 }
 
-/* Has this ACK to be held against the record of what was sent? */
+/* Returns not 0 when this ACK must be checked against the record of transmissions. */
 static int look_closely(const struct toec_tcb *t, const struct toec_seg *g)
 {
     return (t->flags & (TOEC_F_SACKED | TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_TLP)) ||
            (g->n_sack && (t->flags & TOEC_F_SACK)) || (t->cc.sampling && g->ack != t->snd_una);
 }
 
-/* Returns whether it is a duplicate: without SACK as RFC 5681 has it (bare), with SACK when it
- * brings news of SACKs (RFC 6675 2). */
+/* Applies an ACK to the record of transmissions. Returns not 0 when it is a duplicate: without SACK
+ * as in RFC 5681 (bare), with SACK when it SACKs new data (RFC 6675 2). */
 TOEC_NOINLINE int closely(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                           struct toec_cc_ack *a, struct toec_news *n, int bare)
 {
@@ -217,12 +218,12 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
 
     if (t->flags & TOEC_F_KEEPALIVE)
         t->keep_probes = 0;
-    /* A peer that answers probes is alive (RFC 9293 3.8.6.1); when nobody is left to end the
-     * connection they end by themselves (RFC 6429). */
+    /* A peer that answers probes is alive (RFC 9293 3.8.6.1). After a full close, when no
+     * application can end the connection, the probes are limited (RFC 6429). */
     if ((t->flags & (TOEC_F_PERSIST | TOEC_F_USER_GONE)) == TOEC_F_PERSIST)
         t->rexmits = 0;
     if (TOEC_SEQ_LT(g->ack, t->snd_una))
-        return 0; /* old: nothing new in it, but its text counts */
+        return 0; /* an old ACK acknowledges nothing new, but the segment's text is processed */
     memset(&a, 0, sizeof(a));
     a.now = now;
     a.recovery = (t->flags & TOEC_F_FAST) != 0;
@@ -231,7 +232,7 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     look = look_closely(t, g) || dup;
     if (look) {
         dup = closely(s, t, g, &a, &n, dup);
-        if (dup) /* it lies far behind */
+        if (dup) /* the counter is far behind in the TCB: touch it only when needed */
             t->tally.dup_acks++;
     } else if (g->ack != t->snd_una) {
         advance(s, t, g, &a, now);

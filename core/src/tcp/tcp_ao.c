@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_ao.c - the keys of TCP-AO (RFC 5925 3.1): whose they are, which is for whom, which is in use.
+ * tcp_ao.c - the keys of TCP-AO (RFC 5925 3.1): their owners, their peers, the key in use.
  */
 #include "tcp_ao.h"
 
@@ -77,9 +77,9 @@ struct toec_ao *toec_ao_detach(struct toec_stack *s, struct toec_tcb *t)
     return ao;
 }
 
-/* ---- which key is for whom ---- */
+/* ---- lookup ---- */
 
-/* Are the first n bits of the addresses, of one family, alike? */
+/* Returns not 0 when both addresses have the same family and the same first n bits. */
 static int prefix_eq(const struct toec_addr *a, const struct toec_addr *b, unsigned n)
 {
     unsigned i;
@@ -189,9 +189,9 @@ int toec_listen_ao_delete(struct toec_stack *s, toec_u32 id, const struct toec_a
     return TOEC_E_INVAL;
 }
 
-/* RFC 5925 7.3, 7.4: the connection has keys of its own from here on; those of the listener may be
- * changed without it. R5925-05. The SYN was made with the key of its KeyID; its sender would like
- * to be answered with RNextKeyID. */
+/* RFC 5925 7.3, 7.4: the connection gets copies of the keys, so later changes at the listener do
+ * not affect it. R5925-05. The SYN was signed with the key of its KeyID; its sender requests
+ * RNextKeyID for the answer. */
 int toec_ao_open(struct toec_stack *s, struct toec_tcb *t, const struct toec_listener *l,
                  const struct toec_seg *g)
 {
@@ -259,7 +259,7 @@ int toec_ao_add(struct toec_stack *s, struct toec_tcb *t, const struct toec_ao_m
     if (!mkt_valid(m) || !prefix_eq(&m->remote, &t->remote, m->prefix) ||
         (m->remote_port && m->remote_port != t->remote_port))
         return TOEC_E_INVAL;
-    /* RFC 5925 7.3: a connection that has begun without never has any. R5925-06 */
+    /* RFC 5925 7.3: a connection that began without TCP-AO cannot add it later. R5925-06 */
     if (first && (t->state != TOEC_SYN_SENT || t->snd_max != t->iss || t->fo.flags))
         return TOEC_E_INVAL;
     if (ao && id_taken(ao->keys, m))
@@ -352,8 +352,8 @@ int toec_ao_info(const struct toec_stack *s, const struct toec_tcb *t, struct to
     return 0;
 }
 
-/* RFC 5925 7.8: hard errors of IPv4 (type 3, codes 2 to 4) and of IPv6 (type 1, codes 1 and 4; they
- * come translated) once the connection is synchronized. R5925-13. */
+/* RFC 5925 7.8: ignores hard errors of IPv4 (type 3, codes 2 to 4) and of IPv6 (type 1, codes 1 and
+ * 4; already translated to IPv4's) once the connection is synchronized. R5925-13. */
 int toec_ao_ignores(struct toec_stack *s, struct toec_tcb *t, const struct toec_icmp_err *e)
 {
     struct toec_ao *ao = toec_ao_of(s, t);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tcp_ao_seg.c - TCP-AO on segments: traffic keys (RFC 5925 5.2, RFC 5926 3.1), the MAC (RFC
- * 5925 5.1), and what is done with a segment that comes with it, or without (RFC 5925 7.4, 7.5).
+ * 5925 5.1), and checks of incoming segments with and without the option (RFC 5925 7.4, 7.5).
  */
 #include "tcp_ao_seg.h"
 
 /* ---- sequence number extensions ---- */
 
-/* That of seq, which lies less than 2^31 away (RFC 5925 6.2). R5925-08. */
+/* Returns the extension of seq, which is less than 2^31 away (RFC 5925 6.2). R5925-08. */
 static toec_u32 sne_at(const struct toec_sne *e, toec_u32 seq)
 {
     if (TOEC_SEQ_LT(seq, e->seq))
@@ -25,7 +25,8 @@ static void sne_note(struct toec_sne *e, toec_u32 seq)
 
 /* ---- keys and codes ---- */
 
-/* KDF_AES_128_CMAC takes keys of 16 bytes: others are made so (RFC 5926 3.1.1.2). */
+/* Converts a key of another length to the 16 bytes that KDF_AES_128_CMAC needs (RFC 5926 3.1.1.2).
+ */
 static void cmac_master(const struct toec_ao_key *k, toec_u8 *out)
 {
     toec_u8 zero[TOEC_AES_BLOCK];
@@ -51,8 +52,8 @@ static unsigned put_addr(toec_u8 *p, const struct toec_addr *a)
     return 16;
 }
 
-/* Traffic_Key = KDF_alg(Master_Key, Context, Output_Length): one block of it is enough for both
- * algorithms (i = 1). R5926-01, R5926-02; RFC 5925 5.2: R5925-07. */
+/* Traffic_Key = KDF_alg(Master_Key, Context, Output_Length): one block (i = 1) is enough for both
+ * algorithms. R5926-01, R5926-02; RFC 5925 5.2: R5925-07. */
 void toec_ao_traffic_key(const struct toec_ao_key *k, const struct toec_tuple *id, toec_u32 src_isn,
                          toec_u32 dst_isn, toec_u8 out[TOEC_MAC_MOST])
 {
@@ -81,8 +82,8 @@ void toec_ao_traffic_key(const struct toec_ao_key *k, const struct toec_tuple *i
     toec_mac_end(&m, out);
 }
 
-/* R5925-01, R5925-02: extension, pseudo-header, header with checksum and MAC as zeros; of the
- * options, where the key says so, the AO option alone. R5926-03, R5926-04: which MAC. */
+/* R5925-01, R5925-02: the extension, the pseudo-header and the header with checksum and MAC set to
+ * 0. If the key excludes options, only the AO option is covered. R5926-03, R5926-04: the MAC. */
 void toec_ao_cover(struct toec_mac *m, const struct toec_ao_key *k, const toec_u8 *traffic,
                    const struct toec_addr *src, const struct toec_addr *dst, const toec_u8 *h,
                    unsigned at, toec_u32 len, toec_u32 sne)
@@ -119,9 +120,8 @@ void toec_ao_cover(struct toec_mac *m, const struct toec_ao_key *k, const toec_u
 
 /* ---- out ---- */
 
-/* RFC 5925 7.4. R5925-09, R5925-10: KeyID of the key in use, RNextKeyID of the one that is asked
- * for.
- */
+/* RFC 5925 7.4. R5925-09, R5925-10: KeyID of the current key, RNextKeyID of the key requested from
+ * the peer. */
 void toec_ao_sign(struct toec_stack *s, struct toec_ao *ao, struct toec_outbuf *o, unsigned at)
 {
     toec_u8 *h = toec_out_l4(o), syn_key[TOEC_MAC_MOST], mac[TOEC_MAC_MOST];
@@ -154,7 +154,7 @@ void toec_ao_sign(struct toec_stack *s, struct toec_ao *ao, struct toec_outbuf *
 
 /* ---- in ---- */
 
-/* Is the MAC right? In the same time wherever it differs. */
+/* Returns not 0 when the MAC is correct. Takes constant time. */
 static int mac_ok(struct toec_stack *s, const struct toec_seg *g, const struct toec_ao_key *k,
                   const toec_u8 *traffic, toec_u32 sne)
 {
@@ -174,8 +174,8 @@ static int mac_ok(struct toec_stack *s, const struct toec_seg *g, const struct t
     return differ == 0;
 }
 
-/* With the key of a segment whose sender knows nothing of our ISN, or (dst_isn) of an answer to our
- * SYN. */
+/* Checks the MAC of a SYN, whose sender does not know our ISN (dst_isn 0), or of an answer to our
+ * SYN (dst_isn: our ISN). */
 static int first_mac_ok(struct toec_stack *s, const struct toec_seg *g, const struct toec_ao_key *k,
                         toec_u32 dst_isn)
 {
@@ -195,14 +195,14 @@ static int is_syn(const struct toec_seg *g)
     return (g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN;
 }
 
-/* R5925-12: the option comes once, and not beside that of RFC 2385; both MACs have 96 bits. */
+/* R5925-12: exactly one AO option and none of RFC 2385; both MACs have 96 bits. */
 static int option_ok(const struct toec_seg *g)
 {
     return g->ao_n == 1 && g->ao[1] == TOEC_AO_LEN;
 }
 
-/* The peer would like to be sent to with another key (RFC 5925 7.5, 5; R5925-11): done when there
- * is one. */
+/* Switches to the key that the peer requests by RNextKeyID, if there is one (RFC 5925 7.5, 5;
+ * R5925-11). */
 static void heed_rnext(struct toec_stack *s, struct toec_ao *ao, const struct toec_seg *g)
 {
     struct toec_ao_key *k;
@@ -216,9 +216,8 @@ static void heed_rnext(struct toec_stack *s, struct toec_ao *ao, const struct to
     ao->current = k;
 }
 
-/* A segment of a connection with keys, in TIME-WAIT too (t 0 then). R5925-14: whatever it is, also
- * a RST: without the option, with a KeyID that there is no key of, or a wrong MAC, it is dropped.
- */
+/* Checks a segment of a connection with keys, also in TIME-WAIT (t is 0 then). R5925-14: drops any
+ * segment, even a RST, that has no option, an unknown KeyID or a wrong MAC. */
 static int connection_refuses(struct toec_stack *s, struct toec_seg *g, struct toec_ao *ao,
                               struct toec_tcb *t)
 {
@@ -267,8 +266,7 @@ static int connection_refuses(struct toec_stack *s, struct toec_seg *g, struct t
     return 0;
 }
 
-/* RFC 5925 7.5 for a listener: R5925-15: a peer that a key matches is heard with the option alone.
- */
+/* RFC 5925 7.5 for a listener: R5925-15: a peer that matches a key must use the option. */
 static int listener_refuses(struct toec_stack *s, struct toec_seg *g, struct toec_listener *l)
 {
     struct toec_ao_key *k;
@@ -282,7 +280,7 @@ static int listener_refuses(struct toec_stack *s, struct toec_seg *g, struct toe
         g->ao_n = 0;
         return 0;
     }
-    if (!is_syn(g)) { /* of a connection that we know nothing of (RFC 5925 7.7) */
+    if (!is_syn(g)) { /* for an unknown connection (RFC 5925 7.7) */
         TOEC_COUNT(s, tcp_ao_no_flow);
         return -1;
     }
@@ -310,7 +308,7 @@ int toec_ao_refuses(struct toec_stack *s, struct toec_seg *g, struct toec_tcb *t
 {
     if (t && (t->rare & TOEC_RARE_AO))
         return connection_refuses(s, g, toec_ao_of(s, t), t);
-    if (!s->cfg.max_ao_keys) { /* RFC 9293 MUST-6: an option that is not known */
+    if (!s->cfg.max_ao_keys) { /* RFC 9293 MUST-6: ignore an unsupported option */
         g->ao_n = 0;
         return 0;
     }
@@ -322,7 +320,7 @@ int toec_ao_refuses(struct toec_stack *s, struct toec_seg *g, struct toec_tcb *t
         g->ao_n = 0;
         return 0;
     }
-    /* Nobody has a key for it. No RST: its MAC would need both ISNs (RFC 5925 7.7). */
+    /* There is no key for it. No RST: its MAC would need both ISNs (RFC 5925 7.7). */
     if (t)
         TOEC_COUNT(s, tcp_ao_no_key);
     else

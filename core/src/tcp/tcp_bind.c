@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_bind.c - who holds local ports: each flow and each connection in TIME-WAIT, by its own
- * address, and whether it lets others have the port too (SO_REUSEADDR, SO_REUSEPORT). For who wants
- * to bind there, as Linux has it (inet_csk_bind_conflict()). Listeners are not counted: their users
- * know of each other (TOEC_E_INUSE).
+ * tcp_bind.c - the users of local ports: each flow and each connection in TIME-WAIT, by local
+ * address, and whether it allows others to share the port (SO_REUSEADDR, SO_REUSEPORT). Used to
+ * check a bind() as Linux does (inet_csk_bind_conflict()). Listeners are not counted: toec_listen()
+ * detects their conflicts (TOEC_E_INUSE).
  */
 #include "tcp_bind.h"
 
 #include "tcp_listen.h"
 #include "tcp_tables.h"
 
-/* Of one address and port: how many hold it that let others in by TOEC_REUSE_*. */
+/* The users of one address and port: their number in total and by TOEC_REUSE_*. */
 struct holders {
     struct toec_hnode node; /* hash: port */
     struct toec_addr addr;
@@ -23,7 +23,7 @@ unsigned long toec_holders_size(void)
     return sizeof(struct holders);
 }
 
-/* None is ever missing: as many as there can be connections. */
+/* Returns the size of the pool: as many as there can be connections, so it is never exhausted. */
 toec_u32 toec_holders_most(const struct toec_config *cfg)
 {
     return cfg->max_flows + cfg->max_time_wait;
@@ -84,8 +84,8 @@ void toec_set_reuse(struct toec_stack *s, struct toec_tcb *t, toec_u32 reuse)
     t->pm.reuse = (toec_u8)reuse;
 }
 
-/* Some of these stand in the way of one who lets others in by `reuse`: each pair must agree upon
- * one way. */
+/* Returns not 0 when a current user conflicts with a new one that allows sharing by `reuse`: each
+ * pair must have one way of sharing in common. */
 static int conflicts(const struct holders *h, unsigned reuse)
 {
     unsigned i;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_delack.c - delayed ACKs (RFC 9293 3.8.6.3, RFC 5681 4.2) that an answer may take along.
+ * tcp_delack.c - delayed ACKs (RFC 9293 3.8.6.3, RFC 5681 4.2), which data may piggyback.
  *
- * A program that answers what it gets does so at once or nearly, and the ACK goes with the answer.
- * A timer for it is then set for nothing, and 40 ms later, with many flows, a flow is brought into
- * the cache again for nothing. So a flow that owes one stands in a queue instead: all wait equally
- * long, so the first is due first. Whose ACK has gone leaves its place empty. Should the queue be
- * full, the oldest has a timer set.
+ * An application that answers a request usually does so at once, and the ACK goes with the answer.
+ * A timer per ACK would be set in vain. With many flows, its expiry 40 ms later would also load the
+ * flow into the cache again. So flows with a delayed ACK are kept in a queue instead: all wait
+ * equally long, so the first entry expires first. When an ACK was sent, its entry is cleared. When
+ * the queue is full, the oldest flow gets a timer.
  *
- * A flow knows its place by 16 bits: where there are more places, it is one of a few that lie
- * beside each other.
+ * A flow stores its position in 16 bits. If the queue has more entries, the position identifies a
+ * small group of adjacent entries.
  */
 #include "tcp_delack.h"
 
@@ -18,7 +18,7 @@
 #include "tcp_tables.h"
 #include "tcp_timer.h"
 
-/* Of flows whose time has come, how far ahead they are fetched. */
+/* Prefetch distance, in flows whose ACK is due. */
 #define AHEAD 8u
 
 static struct toec_tcb **place(const struct toec_tcp *tcp, toec_u32 at)
@@ -26,7 +26,8 @@ static struct toec_tcb **place(const struct toec_tcp *tcp, toec_u32 at)
     return &tcp->owing[at & tcp->owing_mask];
 }
 
-/* Where it stands in the queue; 0: nowhere. Places that are not in use were never written. */
+/* Returns the flow's entry in the queue, or 0. Unused entries are uninitialised: do not read them.
+ */
 static struct toec_tcb **place_of(const struct toec_tcp *tcp, const struct toec_tcb *t)
 {
     toec_u32 first = (toec_u32)t->owing_at << tcp->owing_shift, used, i;
@@ -49,7 +50,7 @@ void toec_delack_init(struct toec_tcp *tcp, void *mem, unsigned long size)
 {
     toec_u32 places = (toec_u32)(size / sizeof(struct toec_tcb *));
 
-    tcp->owing = mem; /* pages of it are touched when they are used */
+    tcp->owing = mem; /* not cleared: its pages are first touched when used */
     tcp->owing_mask = places - 1;
     while (places >> tcp->owing_shift > 0x10000u)
         tcp->owing_shift++;
@@ -63,7 +64,7 @@ void toec_delack_expired(struct toec_stack *s, struct toec_tcb *t)
     toec_pend(s, t);
 }
 
-/* The queue is full. */
+/* Removes the oldest entry of a full queue; its flow's own timer takes over. */
 static void pass_first(struct toec_stack *s, toec_time now)
 {
     struct toec_tcb *t = *place(s->tcp, s->tcp->owing_head++);
@@ -107,7 +108,7 @@ int toec_delack_timed(const struct toec_stack *s, const struct toec_tcb *t)
     return (t->flags & TOEC_F_DELACK) && !place_of(s->tcp, t);
 }
 
-/* Who owes one for the longest time; 0: nobody does. */
+/* Returns the flow whose ACK has been pending longest; 0: none. Skips cleared entries. */
 static struct toec_tcb *first(struct toec_tcp *tcp)
 {
     while (tcp->owing_head != tcp->owing_tail && !*place(tcp, tcp->owing_head))
@@ -117,7 +118,8 @@ static struct toec_tcb *first(struct toec_tcp *tcp)
 
 void toec_delack_poll(struct toec_stack *s, toec_time now)
 {
-    unsigned left = TOEC_WHEEL_MOST; /* as timers: frames have their turn in between */
+    unsigned left =
+        TOEC_WHEEL_MOST; /* bounded like timers, so that frames are processed in between */
     struct toec_tcp *tcp = s->tcp;
     struct toec_tcb *t;
 

@@ -32,7 +32,7 @@ static void prepare(struct toec_outbuf *o, const struct toec_addr *src, const st
     o->psrc = 0;
 }
 
-/* The option of RFC 5482, where it fits beside the data: RFC 9293 MUST-16. */
+/* Writes the option of RFC 5482 if it fits beside the data: RFC 9293 MUST-16. */
 static unsigned rare_options(struct toec_tcb *t, toec_u8 *o, unsigned room, toec_u32 len)
 {
     if (!(t->rare & TOEC_RARE_UTO) || len + TOEC_TCP_MAX_LEN - TOEC_TCP_LEN > t->mss)
@@ -40,7 +40,7 @@ static unsigned rare_options(struct toec_tcb *t, toec_u8 *o, unsigned room, toec
     return toec_uto_option(t, o, room);
 }
 
-/* Of a segment that is complete but for it: behind the timestamps. */
+/* Writes the AO option, after the timestamps, into a segment that is otherwise complete. */
 TOEC_NOINLINE void sign(struct toec_stack *s, const struct toec_tcb *t, struct toec_outbuf *o)
 {
     toec_ao_sign(s, toec_ao_of(s, t), o, TOEC_TCP_LEN + toec_opt_len(t) - TOEC_AO_LEN);
@@ -56,7 +56,7 @@ static void point_urgent(struct toec_tcb *t, toec_u8 *h, toec_u32 seq, unsigned 
     toec_put16(h + TOEC_TCP_URG, up);
 }
 
-/* A duplicate is reported once (RFC 2883 4). */
+/* Clears the pending DSACK: a duplicate is reported once (RFC 2883 4). */
 static void dsack_sent(struct toec_stack *s, struct toec_tcb *t)
 {
     if (!toec_dsack_due(t))
@@ -67,7 +67,8 @@ static void dsack_sent(struct toec_stack *s, struct toec_tcb *t)
         t->flags &= ~TOEC_F_OOO;
 }
 
-/* RFC 9293 MUST-2, MUST-45; R7323-07: every segment of a flow. The checksum is finished below. */
+/* Builds every segment of a flow except SYNs. RFC 9293 MUST-2, MUST-45; R7323-07. The IP output
+ * completes the checksum. */
 int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
               toec_time now)
 {
@@ -80,9 +81,9 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
         hlen += toec_opt_ts(h + hlen, toec_ticks(now) + t->ts_off, t->ts_recent);
     if (t->rare & TOEC_RARE_AO)
         hlen += TOEC_AO_LEN;
-    /* R2018-02; R2018-06: as long as anything lies beyond a gap, on every ACK. */
+    /* R2018-02; R2018-06: every ACK carries SACK while there is data beyond a gap. */
     if ((t->flags & (TOEC_F_SACK | TOEC_F_OOO)) == (TOEC_F_SACK | TOEC_F_OOO)) {
-        /* With data only where a full segment is not exceeded. */
+        /* On data only if the segment stays within the MSS. */
         toec_u32 room = TOEC_TCP_MAX_LEN - hlen;
 
         if (len + room > t->mss)
@@ -125,14 +126,14 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     return 0;
 }
 
-/* While a probe is out, only what begins at the closed window is acceptable to the peer (RFC 9293
- * 3.10.7.4): beyond it neither an ACK would count nor a reset. */
+/* During window probes only a segment that begins at the closed window is acceptable to the peer
+ * (RFC 9293 3.10.7.4). Beyond it the peer would accept neither an ACK nor a RST. */
 toec_u32 toec_bare_seq(const struct toec_tcb *t)
 {
     return (t->flags & (TOEC_F_PERSIST | TOEC_F_ZWIN)) ? t->snd_una : t->snd_max;
 }
 
-/* What the SYN says; TCP_MAXSEG bounds both directions (tcp(7)). */
+/* Returns the MSS to advertise; TCP_MAXSEG bounds both directions (tcp(7)). */
 static unsigned own_mss(const struct toec_tcb *t)
 {
     unsigned mss = toec_own_mss(&t->path);
@@ -140,8 +141,8 @@ static unsigned own_mss(const struct toec_tcb *t)
     return t->pm.user_mss && t->pm.user_mss < mss ? t->pm.user_mss : mss;
 }
 
-/* R7323-02, R7323-04: what the SYN offered alone, and its own window is not scaled. RFC 9293
- * MUST-45: addresses are the flow's. */
+/* R7323-02, R7323-04: a SYN-ACK carries only options that the SYN offered, and the window of a SYN
+ * is not scaled. RFC 9293 MUST-45: the addresses are the flow's. */
 int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_outbuf o;
@@ -168,7 +169,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     hlen =
         TOEC_TCP_LEN + toec_opt_syn(h + TOEC_TCP_LEN, opts, own_mss(t), toec_wscale_for(t->rx_log),
                                     toec_ticks(now) + t->ts_off, t->ts_recent);
-    if (t->rare & TOEC_RARE_AO) { /* with the four above 36 bytes */
+    if (t->rare & TOEC_RARE_AO) { /* together with the four options above: 36 bytes */
         ao = hlen;
         hlen += TOEC_AO_LEN;
     }
@@ -245,7 +246,7 @@ void toec_send_rst(struct toec_stack *s, const struct toec_seg *g, toec_time now
 
 void toec_tcb_reset(struct toec_stack *s, struct toec_tcb *t, enum toec_reason why, toec_time now)
 {
-    /* No RST from SYN-SENT: the peer knows nothing of us (RFC 9293 3.10.5). */
+    /* No RST from SYN-SENT: the peer has no connection to reset (RFC 9293 3.10.5). */
     if (t->state != TOEC_SYN_SENT) {
         if (toec_emit(s, t, toec_bare_seq(t), 0, TOEC_TH_RST | TOEC_TH_ACK, now) == 0)
             TOEC_COUNT(s, tcp_rst_sent);

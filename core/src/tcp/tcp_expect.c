@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_expect.c - what a batch of frames will touch is fetched into the cache before the first of
- * them is looked at: with many flows nothing of them is there, and who goes from frame to frame
- * waits for memory a dozen times for each. Here the waits of a whole batch lie beside each other.
+ * tcp_expect.c - prefetches the memory that a batch of frames will touch, before the first of them
+ * is processed. With many flows their TCBs are not in the cache, and processing frame by frame
+ * would cause a dozen cache misses for each. Here the misses of a whole batch overlap.
  *
- * Frames are looked at as far as it takes to find their flow, and believed; toec_input() does the
- * checking. A wrong guess costs a cache line.
+ * Frames are parsed only far enough to find their flow, without validation; toec_input() validates
+ * them. A wrong guess costs a cache line.
  */
 #include "tcp_expect.h"
 
 #include "tcp_tables.h"
 
-/* What of a TCB in-order traffic touches lies in front. */
+/* The part of a TCB that in-order traffic touches comes first. */
 #define LINES ((TOEC_TCB_HOT + 63) / 64)
 
-/* The key of the flow that p may be of; 0: it is no TCP, or in pieces. */
+/* Computes the hash of the flow that p may belong to and the length of its payload; returns 0 when
+ * p is not TCP, or its headers are incomplete. */
 static int flow_of(const struct toec_stack *s, const struct toec_packet *p, toec_u32 *hash,
                    toec_u32 *len)
 {

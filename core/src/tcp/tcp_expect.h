@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_expect.h - what a batch of frames will touch is fetched into the cache before the first of
- * them is looked at: with many flows nothing of them is there, and who goes from frame to frame
- * waits for memory a dozen times for each.
+ * tcp_expect.h - prefetches the memory that a batch of frames will touch, before the first of them
+ * is processed. With many flows their TCBs are not in the cache, and processing frame by frame
+ * would cause a dozen cache misses for each.
  */
 #ifndef TOEC_TCP_EXPECT_H
 #define TOEC_TCP_EXPECT_H
 
 #include "tcb.h"
 
-/* What traffic in order touches. */
+/* Prefetches the part of a TCB that in-order traffic touches. */
 void toec_fetch_flow(const struct toec_tcb *t);
-/* What the look at a timer touches. */
+/* Prefetches the part of a TCB that a timer's expiry touches. */
 void toec_fetch_timed(const struct toec_tcb *t);
 
 #endif

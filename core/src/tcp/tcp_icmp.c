@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_icmp.c - what an ICMP error does to a flow (RFC 1122 4.2.3.9, RFC 5461, RFC 5927, RFC 1191).
- * Anyone can send one, so it must quote a sequence number that is under way, and can do little.
+ * tcp_icmp.c - effects of ICMP errors on flows (RFC 1122 4.2.3.9, RFC 5461, RFC 5927, RFC 1191).
+ * Any host can forge one, so it must quote an outstanding sequence number, and its effects are
+ * limited.
  */
 #include "tcp_icmp.h"
 
@@ -10,8 +11,8 @@
 #include "tcp_timer.h"
 
 /*
- * Errors that end an attempt to connect: RFC 9293 SHLD-26 has protocol and port unreachable; a
- * firewall that forbids (RFC 1812 5.2.7.1) means it as well, and Linux takes its word.
+ * Returns not 0 for errors that end a connection attempt: protocol and port unreachable (RFC 9293
+ * SHLD-26), and a firewall's "prohibited" (RFC 1812 5.2.7.1), as in Linux.
  */
 static int is_hard(const struct toec_icmp_err *e)
 {
@@ -39,7 +40,7 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
     id.local_port = e->local_port;
     id.remote_port = e->remote_port;
     t = toec_tcb_find(s, toec_tuple_hash(s, &id), &id);
-    /* R5927-01, R1191-05: only what quotes data under way */
+    /* R5927-01, R1191-05: accept only errors that quote outstanding data */
     if (!t || TOEC_SEQ_LT(e->seq, t->snd_una) || TOEC_SEQ_GE(e->seq, t->snd_max)) {
         TOEC_COUNT(s, tcp_icmp_ignored);
         return;
@@ -50,8 +51,9 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
         toec_pm_too_big(s, t, e->seq, e->mtu, now);
         return;
     }
-    /* A hard error ends an attempt to connect; R5927-02: never a connection. Anything else is
-     * soft there too (RFC 9293 MUST-56): the reason of the failure when R2 comes. */
+    /* A hard error ends a connection attempt but never an established connection (R5927-02). All
+     * other errors are soft in both cases (RFC 9293 MUST-56): they give the reason when R2 is
+     * reached. */
     if (is_hard(e) && t->state < TOEC_ESTABLISHED) {
         toec_tcb_gone(s, t, why);
         return;
@@ -65,7 +67,8 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
 void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     TOEC_COUNT(s, tcp_unreachable);
-    /* Our own link says so, not a stranger: an attempt to connect ends (EHOSTUNREACH). */
+    /* The local neighbour resolution reports it, so it is trusted: ends a connection attempt
+     * (EHOSTUNREACH). */
     if (t->state == TOEC_SYN_SENT) {
         toec_tcb_gone(s, t, TOEC_R_HOSTUNREACH);
         return;
@@ -80,8 +83,8 @@ void toec_watch(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     if (t->flags & TOEC_F_RTX)
         return;
-    /* Data, FIN and SYN are tried again then; R2 ends it. A flow that owes an ACK alone has no
-     * timeouts to count: the peer sends again, and that is acknowledged. */
+    /* The timer retries data, FIN and SYN, until R2. A flow with only an ACK to send needs no
+     * timer: the peer retransmits, and that is acknowledged. */
     if (t->state < TOEC_ESTABLISHED ||
         TOEC_SEQ_LT(t->snd_una, t->snd_end + ((t->flags & TOEC_F_FIN) != 0)))
         toec_rtx_start(s, t, now);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_in.c - a segment arrives for a flow in SYN-RECEIVED or later (RFC 9293 3.10.7.4): the checks,
- * in the order of the RFC. ACKs are handled in tcp_ack.c, text and FIN in tcp_text.c.
+ * tcp_in.c - processing of a segment for a flow in SYN-RECEIVED or later (RFC 9293 3.10.7.4): the
+ * checks, in the order of the RFC. ACKs are handled in tcp_ack.c, text and FIN in tcp_text.c.
  */
 #include "tcp_in.h"
 
@@ -18,14 +18,14 @@
 #include "tcp_uto.h"
 
 /*
- * Answers what may be forged (RFC 5961 7): at most a few in a while, counted per flow, so that the
- * limit of one connection tells nothing about another (CVE-2016-5696). R5961-04, R5961-05. */
+ * Rate-limits answers to segments that may be forged (RFC 5961 7). The limit is per flow, so that
+ * one connection's limit reveals nothing about another (CVE-2016-5696). R5961-04, R5961-05. */
 static int may_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now);
 
     if (t->state < TOEC_ESTABLISHED && t->snd_nxt == t->iss)
-        return 0; /* our SYN, which is owed, goes first and says as much */
+        return 0; /* our pending SYN is sent first and carries the same ACK */
     if (t->challenges == 0 || ticks - t->challenge_at >= TOEC_CHALLENGE_T) {
         t->challenge_at = ticks;
         t->challenges = 0;
@@ -45,18 +45,17 @@ void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_send_ack(s, t, now);
 }
 
-/* Not 0 when the timestamp is older than what has been seen (RFC 7323 5.3 R1). R7323-13, R7323-16:
- * also where only an ACK is expected, there is no other way in (R7323-17). */
+/* Returns not 0 when the timestamp is older than TS.Recent (RFC 7323 5.3 R1). R7323-13, R7323-16.
+ * There is no fast path that bypasses this check for expected ACKs (R7323-17). */
 static int paws_stale(const struct toec_tcb *t, const struct toec_seg *g, toec_time now)
 {
     if (!TOEC_SEQ_LT(g->tsval, t->ts_recent))
         return 0;
-    /* RFC 7323 5.5: after 24 days TS.Recent is no longer to be compared with */
+    /* RFC 7323 5.5: after 24 days TS.Recent is invalid */
     return toec_ticks(now) - t->rcv_at < TOEC_PAWS_IDLE;
 }
 
-/* What lies below RCV.NXT has been received before (RFC 2883 4.1), unless it lies below IRS, too.
- */
+/* Records data below RCV.NXT as a duplicate (RFC 2883 4.1), unless it is also below IRS. */
 static void note_old(struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 end = g->seq + g->len, received = t->rcv_nxt - t->irs - 1;
@@ -65,8 +64,8 @@ static void note_old(struct toec_tcb *t, const struct toec_seg *g)
         toec_dsack_note(t, g->seq, TOEC_SEQ_LT(end, t->rcv_nxt) ? end : t->rcv_nxt);
 }
 
-/* The unacceptable are acknowledged (RFC 9293 3.10.7.4): data at the next poll, what might be one
- * half of an ACK loop seldom. */
+/* Acknowledges an unacceptable segment (RFC 9293 3.10.7.4): data or FIN at the next poll; a bare
+ * ACK, which might be part of an ACK loop, at a limited rate. */
 static void ack_unacceptable(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                              toec_time now)
 {
@@ -82,10 +81,10 @@ static void ack_unacceptable(struct toec_stack *s, struct toec_tcb *t, const str
     }
 }
 
-/* First check of RFC 9293 3.10.7.4, the table of 3.4: not 0 when acceptable. One thing is taken
- * that the table does not: what has no length at the right edge of the window, where all ACKs (or
- * the RST) of a peer stand that has filled the window and lost something in it. RFC 9293 MUST-66: a
- * closed window takes RST and URG. */
+/* First check of RFC 9293 3.10.7.4, the table of 3.4: returns not 0 when acceptable. In addition to
+ * the table, a segment of length 0 at the right edge of the window is accepted. If a peer has
+ * filled the window and lost a segment in it, all its ACKs (or its RST) have that sequence number.
+ * RFC 9293 MUST-66: a closed window accepts RST and URG. */
 static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 len = g->len + ((g->flags & TOEC_TH_SYN) != 0) + ((g->flags & TOEC_TH_FIN) != 0);
@@ -94,10 +93,10 @@ static int seq_acceptable(const struct toec_tcb *t, const struct toec_seg *g)
     if (len == 0)
         return open ? TOEC_SEQ_GE(g->seq, t->rcv_nxt) && TOEC_SEQ_LE(g->seq, t->rcv_adv)
                     : g->seq == t->rcv_nxt;
-    if (!open) /* an in-order segment still brings its ACK, and a FIN needs no room */
+    if (!open) /* an in-order segment still carries an ACK, and a FIN needs no room */
         return g->seq == t->rcv_nxt;
-    /* It begins in the window, or before and reaches RCV.NXT. By distances: of what lies 2^31 away
-     * the last octet is "behind" the window, the first "before" it. */
+    /* The segment begins in the window, or before it and reaches RCV.NXT. Distances are compared,
+     * because signed comparisons are ambiguous at a distance of 2^31. */
     return g->seq - t->rcv_nxt < t->rcv_adv - t->rcv_nxt || t->rcv_nxt - g->seq < len;
 }
 
@@ -116,12 +115,13 @@ static void on_rst(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     if (t->state == TOEC_SYN_RECEIVED)
         toec_tcb_gone(s, t, (t->rare & TOEC_RARE_HALF) ? TOEC_R_RESET : TOEC_R_REFUSED);
     else if (t->state == TOEC_CLOSING || t->state == TOEC_LAST_ACK)
-        toec_tcb_gone(s, t, TOEC_R_OK); /* RFC 9293 3.10.7.4: just closed */
+        toec_tcb_gone(s, t, TOEC_R_OK); /* RFC 9293 3.10.7.4: closed without an error */
     else
         toec_tcb_gone(s, t, TOEC_R_RESET);
 }
 
-/* In SYN-RECEIVED a SYN may be the peer's again. Not 0 when the segment is done with. */
+/* Handles the peer's SYN in SYN-RECEIVED: a retransmission, or the SYN-ACK of a simultaneous open.
+ * Returns not 0 when the segment needs no further processing. */
 static int syn_again(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g)
 {
     if (t->state != TOEC_SYN_RECEIVED || g->seq != t->irs)
@@ -129,7 +129,7 @@ static int syn_again(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *
     if (g->flags & TOEC_TH_RST)
         return 0;
     if (g->flags & TOEC_TH_ACK) {
-        /* Simultaneous open (RFC 9293 3.5, figure 8): the SYN-ACK counts as its ACK. */
+        /* Simultaneous open (RFC 9293 3.5, figure 8): the SYN-ACK is processed as an ACK. */
         toec_ecn_take_synack(s, t, g);
         g->seq++;
         g->flags &= ~(TOEC_TH_SYN | TOEC_TH_ECE);
@@ -143,8 +143,8 @@ static int syn_again(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *
     return 1;
 }
 
-/* RFC 7323 4.3: the timestamp to echo is that of the segment which the next ACK is due to.
- * R7323-12. */
+/* RFC 7323 4.3: updates TS.Recent if the segment covers Last.ACK.sent: its timestamp is the one to
+ * echo in the next ACK. R7323-12. */
 static void take_timestamp(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
 {
     if (TOEC_SEQ_LE(g->seq, t->rcv_acked) &&
@@ -159,7 +159,7 @@ void toec_trim(struct toec_tcb *t, struct toec_seg *g)
     if (TOEC_SEQ_LT(g->seq, t->rcv_nxt)) {
         skip = t->rcv_nxt - g->seq;
         note_old(t, g);
-        if (skip > g->len) { /* wholly old, the FIN too */
+        if (skip > g->len) { /* entirely old, including the FIN */
             g->flags &= ~TOEC_TH_FIN;
             skip = g->len;
             g->seq = t->rcv_nxt - skip;
@@ -178,10 +178,10 @@ void toec_trim(struct toec_tcb *t, struct toec_seg *g)
 }
 
 /*
- * A peer that does not know yet that the byte of its window probe was taken sends its ACKs from
- * before that byte (toec_bare_seq()). Their news counts: when both ends stand so, each would wait
- * for the other's for ever. A keep-alive looks the same, so they are answered as ever, once, and
- * with their own timestamp.
+ * Returns not 0 for an ACK of a peer that does not know yet that its window probe's byte was
+ * accepted: its ACKs carry the sequence number before that byte (toec_bare_seq()). The ACK field is
+ * processed; if both ends were in this state, each would otherwise wait for the other forever. A
+ * keep-alive looks the same, so such a segment is also answered, once, and its timestamp is echoed.
  */
 static int is_ack_of_prober(const struct toec_tcb *t, const struct toec_seg *g)
 {
@@ -190,9 +190,8 @@ static int is_ack_of_prober(const struct toec_tcb *t, const struct toec_seg *g)
                TOEC_TH_ACK;
 }
 
-/* Checks one to four; 0 when the segment goes on, 1 when its ACK alone does, and is owed an answer.
- * R5961-02, R7323-09,
- * R7323-14: a RST is not asked for its timestamp. */
+/* Runs checks one to four. Returns 0 to continue with the segment, 1 to process only its ACK and
+ * answer it, -1 when it was dropped. R5961-02, R7323-09, R7323-14: a RST needs no timestamp. */
 static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
 {
     if ((g->flags & TOEC_TH_SYN) && syn_again(s, t, g))
@@ -202,8 +201,8 @@ static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, t
     if ((t->flags & TOEC_F_TS) && !(g->flags & TOEC_TH_RST)) {
         if (!g->has_ts) {
             TOEC_COUNT(s, tcp_no_timestamp); /* RFC 7323 3.2 */
-            /* RFC 5961 4.2: whatever else it has, a SYN may be that of a peer which has started
-             * anew, and must learn of this connection to reset it. */
+            /* RFC 5961 4.2: the SYN may come from a peer that has restarted. The challenge ACK
+             * shows it this connection, so that it can reset it. */
             if (g->flags & TOEC_TH_SYN)
                 toec_challenge(s, t, now);
             return -1;
@@ -236,23 +235,23 @@ static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, t
     return 0;
 }
 
-/* The answer to an ACK that a half-open flow cannot take; the flow stays. */
+/* Answers an ACK that a half-open flow cannot accept with RST; the flow stays. */
 static void rst_for(struct toec_stack *s, const struct toec_tcb *t, const struct toec_seg *g,
                     toec_time now)
 {
     toec_u8 opt[12];
     unsigned n = 0;
 
-    /* R7323-08: a RST has the option too, where it is negotiated; R7323-10: it has no ACK bit, so
-     * it echoes nothing */
+    /* R7323-08: if negotiated, a RST carries the timestamp option, too; R7323-10: without the ACK
+     * bit TSecr is 0 */
     if (t->flags & TOEC_F_TS)
         n = toec_opt_ts(opt, toec_ticks(now) + t->ts_off, 0);
     if (toec_send_bare(s, g, g->ack, 0, TOEC_TH_RST, 0, opt, n, now) == 0)
         TOEC_COUNT(s, tcp_rst_sent);
 }
 
-/* SYN-RECEIVED, also of a flow that Fast Open opened: not 0 when the segment does not acknowledge
- * our SYN. */
+/* In SYN-RECEIVED, also after a Fast Open: returns not 0 when the segment does not acknowledge our
+ * SYN; it is answered with RST. */
 static int syn_not_acked(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                          toec_time now)
 {
@@ -276,8 +275,8 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
     if ((t->state == TOEC_SYN_RECEIVED || (t->fo.flags & TOEC_FO_SYN)) &&
         syn_not_acked(s, t, g, now))
         return;
-    /* Before the timestamp is taken: one that comes with a guessed ACK would shut the flow (PAWS)
-     */
+    /* Before TS.Recent is updated: a forged timestamp with a guessed ACK would block the flow by
+     * PAWS. */
     if (toec_ack_check(s, t, g, now))
         return;
     if (t->state == TOEC_SYN_RECEIVED && toec_deferred(s, t, g))
@@ -295,7 +294,7 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
         toec_uto_input(t, g);
     if (toec_ack_input(s, t, g, now))
         return;
-    if (ack_alone) { /* data that it lets go is its answer too */
+    if (ack_alone) { /* data that the ACK allows to send answers it as well */
         if (may_challenge(s, t, now)) {
             t->flags |= TOEC_F_ACK_NOW;
             toec_pend(s, t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_in.h - a segment arrives for a flow in SYN-RECEIVED or later (RFC 9293 3.10.7.4): the
+ * tcp_in.h - processing of a segment for a flow in SYN-RECEIVED or later (RFC 9293 3.10.7.4): the
  * checks, in the order of the RFC.
  */
 #ifndef TOEC_TCP_IN_H
@@ -9,7 +9,7 @@
 #include "tcb.h"
 
 void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now);
-/* Cuts off what lies outside the window. */
+/* Trims the segment to the receive window. */
 void toec_trim(struct toec_tcb *t, struct toec_seg *g);
 void toec_challenge(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 

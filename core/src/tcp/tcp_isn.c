@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_isn.c - what must not be guessed: initial sequence numbers (RFC 6528), SYN cookies (RFC 4987
- * 3.6), ephemeral ports (RFC 6056), timestamp offsets (RFC 7323 5.4).
+ * tcp_isn.c - values an attacker must not guess: initial sequence numbers (RFC 6528), SYN cookies
+ * (RFC 4987 3.6), ephemeral ports (RFC 6056), timestamp offsets (RFC 7323 5.4).
  */
 #include "tcp_isn.h"
 
@@ -21,7 +21,7 @@ static toec_u64 tuple_mac(const toec_u64 key[2], const struct toec_tuple *id, to
     toec_put16(m + 6, id->remote_port);
     toec_put32(m + 8, a);
     toec_put32(m + 12, b);
-    if (!toec_addr_is4(id->remote)) { /* IPv4 has one address of its own */
+    if (!toec_addr_is4(id->remote)) { /* IPv4 has a single local address */
         memcpy(m + 16, id->local->b, 16);
         memcpy(m + 32, id->remote->b, 16);
         n = 48;
@@ -36,8 +36,8 @@ toec_u32 toec_isn(struct toec_stack *s, const struct toec_tuple *id, toec_time n
     return (toec_u32)(now >> 12) + (toec_u32)tuple_mac(s->keys.isn, id, id->local_port, 0, 0);
 }
 
-/* The same for each connection of one pair, so that timestamps order its incarnations (RFC 6191).
- * R7323-18. */
+/* Returns the same offset for all connections of one pair, so that timestamps order its
+ * incarnations (RFC 6191). R7323-18. */
 toec_u32 toec_ts_offset(struct toec_stack *s, const struct toec_tuple *id)
 {
     return (toec_u32)tuple_mac(s->keys.ts, id, id->local_port, 0, 0);
@@ -98,7 +98,8 @@ int toec_port_is_home(const struct toec_stack *s, const struct toec_tuple *id)
            s->cfg.home_index;
 }
 
-/* Nobody has this 4-tuple, nor had it lately (or timestamps will tell old segments from new). */
+/* Returns not 0 when this 4-tuple is unused and was not used recently (or when timestamps will
+ * distinguish old segments from new ones). */
 static int port_is_free(struct toec_stack *s, const struct toec_tuple *id, toec_time now)
 {
     toec_u32 hash = toec_tuple_hash(s, id);
@@ -111,9 +112,10 @@ static int port_is_free(struct toec_stack *s, const struct toec_tuple *id, toec_
 toec_u16 toec_port_pick(struct toec_stack *s, const struct toec_tuple *id, toec_time now)
 {
     struct toec_tuple try = *id;
-    /* RFC 6056 3.3.1, simple port randomization (R6056-01): with a keyed generator no port tells of
-     * another. A counter, even one of sixteen chosen by a keyed hash (3.3.4), lets a destination
-     * count the connections to others (R6056-02). What was used lately is passed over below. */
+    /* RFC 6056 3.3.1, simple port randomization (R6056-01): with a keyed generator a port reveals
+     * nothing about other ports. A counter, even one of sixteen selected by a keyed hash (3.3.4),
+     * lets a destination count the connections to others (R6056-02). Recently used ports are
+     * skipped below. */
     toec_u32 at = toec_rand32(s) % TOEC_PORT_COUNT, i;
 
     for (i = 0; i < TOEC_PORT_COUNT; i++) {

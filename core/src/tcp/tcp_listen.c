@@ -15,8 +15,8 @@
 #include "tcp_opt.h"
 #include "tcp_uto.h"
 
-/* A cookie's SYN-ACK is sent before there are buffers: it offers what the smallest buffer holds and
- * the scale that the largest needs. */
+/* A SYN-ACK with a cookie is sent before buffers exist: it advertises a small window and the window
+ * scale that the largest buffer needs. */
 #define COOKIE_WINDOW  4096u
 #define COOKIE_WSCALE  9u
 #define COOKIE_NO_WS   15u
@@ -24,7 +24,7 @@
 #define COOKIE_ECN     32u
 #define COOKIE_TS_BITS 63u
 
-/* The listener on port that listens on addr, or (addr 0) on any address of these families. */
+/* Returns the listener for port and addr, or (addr 0) a wildcard listener of these families. */
 static struct toec_listener *find_exact(struct toec_stack *s, const struct toec_addr *addr,
                                         unsigned families, toec_u16 port)
 {
@@ -135,7 +135,7 @@ void toec_half_open_del(struct toec_stack *s, struct toec_tcb *t)
     t->rare &= (toec_u8)~TOEC_RARE_HALF;
 }
 
-/* A flow in SYN-RECEIVED for the SYN g, with buffers; 0 when refused (counted). */
+/* Creates a flow in SYN-RECEIVED for SYN g, with buffers; returns 0 when refused (counted). */
 static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
                                   const struct toec_seg *g, toec_u32 iss, toec_u32 irs,
                                   toec_time now)
@@ -188,7 +188,7 @@ static struct toec_tcb *open_flow(struct toec_stack *s, struct toec_listener *l,
 
 /* ---- SYN cookies ---- */
 
-/* What the peer's SYN offered, in the low bits of our timestamp, which it will echo. */
+/* Encodes the options of the peer's SYN in the low bits of our timestamp, which the peer echoes. */
 static toec_u32 cookie_ts(const struct toec_seg *g, int ecn, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now), ts;
@@ -231,7 +231,7 @@ static void send_cookie(struct toec_stack *s, struct toec_listener *l, const str
                    now);
 }
 
-/* An ACK to a listener: the end of a cookie handshake, or a stray (RST). */
+/* Handles an ACK for a listener: the last segment of a cookie handshake, or a stray one (RST). */
 static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct toec_seg *g,
                         toec_time now)
 {
@@ -239,7 +239,8 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
     struct toec_tcb *t;
     int ecn = 0;
 
-    /* Cookies are believed only while they are being sent, so that guessing needs a SYN flood. */
+    /* Cookies are accepted only for a time after one was sent, so that guessing needs a SYN flood.
+     */
     if (l->overflowed && toec_ticks(now) - l->overflow_at < TOEC_COOKIE_AGES << TOEC_COOKIE_TICK)
         mss = toec_cookie_check(s, g, now);
     if (mss == 0) {
@@ -272,8 +273,10 @@ static void take_cookie(struct toec_stack *s, struct toec_listener *l, struct to
 
 /* ---- segments ---- */
 
-/* RFC 4987 3.6: no place for one more that may never be heard of again. Half-open flows of all
- * listeners together leave as many TCBs as they take to those whose cookies come back. */
+/* Returns not 0 when no further half-open flow may be created (RFC 4987 3.6). The half-open flows
+ * of all listeners may use at most half of the otherwise free TCBs; the rest is for flows from
+ * cookies.
+ */
 static int backlog_full(const struct toec_tcp *tcp, const struct toec_listener *l)
 {
     toec_u32 half_open = tcp->half_open;
@@ -301,7 +304,7 @@ void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toe
         return;
     }
     TOEC_COUNT(s, tcp_syn_received);
-    /* What has shown that it has the key needs no cookie. */
+    /* A peer that has proved to have the key (TCP-AO) needs no cookie. */
     if (!g->ao_n && backlog_full(s->tcp, l)) {
         send_cookie(s, l, g, now);
         return;
@@ -312,7 +315,7 @@ void toec_listen_input(struct toec_stack *s, struct toec_listener *l, struct toe
     toec_ecn_take_syn(s, t, g);
     t->snd_wnd = g->wnd;
     t->snd_wl1 = g->seq;
-    /* Text on the SYN is kept with a Fast Open cookie only: else it is not acknowledged, so the
+    /* Text on the SYN is accepted only with Fast Open. Otherwise it is not acknowledged, and the
      * peer sends it again. */
     if (g->uto)
         toec_uto_input(t, g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_open.c - how connections begin: the SYN's options, SYN-SENT (RFC 9293 3.10.7.3), and the step
- * to ESTABLISHED that all ways of opening share.
+ * tcp_open.c - opening of connections: the SYN's options, SYN-SENT (RFC 9293 3.10.7.3), and the
+ * transition to ESTABLISHED that active and passive opens share.
  */
 #include "tcp_open.h"
 
@@ -13,7 +13,8 @@
 #include "tcp_timer.h"
 #include "tcp_uto.h"
 
-/* RFC 9293 MUST-67, SHLD-6; R6691-01: what a datagram of the path holds less the fixed headers. */
+/* Returns the MSS to advertise: the path's MTU less the fixed headers. RFC 9293 MUST-67, SHLD-6;
+ * R6691-01. */
 unsigned toec_own_mss(const struct toec_path *path)
 {
     unsigned mss = path->mtu - path->hlen - TOEC_TCP_LEN; /* RFC 9293 3.7.1 */
@@ -26,7 +27,8 @@ unsigned toec_wscale_for(unsigned rx_log)
     return rx_log > 15 ? rx_log - 15 : 0;
 }
 
-/* RFC 9293 MUST-15, MUST-16; R6691-02, R7323-01, R7323-03, R7323-06: both must have offered. */
+/* RFC 9293 MUST-15, MUST-16; R6691-02, R7323-01, R7323-03, R7323-06: both sides must have offered
+ * an option. */
 void toec_take_options(struct toec_tcb *t, const struct toec_seg *g)
 {
     toec_u32 mss = g->mss, own = toec_own_mss(&t->path);
@@ -74,11 +76,11 @@ void toec_take_iss(struct toec_tcb *t, toec_u32 iss)
     t->recover = iss;
 }
 
-/* RFC 9293 MUST-10, MUST-11: TOEC_RARE_HALF tells who came from LISTEN. */
+/* RFC 9293 MUST-10, MUST-11: TOEC_RARE_HALF marks flows that came from LISTEN. */
 void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                       toec_time now)
 {
-    toec_u32 acked; /* of data on the SYN */
+    toec_u32 acked; /* bytes of the SYN's data */
 
     if (t->rare & TOEC_RARE_HALF)
         toec_half_open_del(s, t);
@@ -133,7 +135,7 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
         TOEC_COUNT(s, tcp_no_ack_bit);
         return;
     }
-    /* An echo that is none of ours: an old duplicate (RFC 7323 3.2). */
+    /* The echoed timestamp was never sent: an old duplicate (RFC 7323 3.2). */
     if (ack && g->has_ts && g->tsecr && t->snd_max != t->iss &&
         toec_ticks(now) - (g->tsecr - t->ts_off) > TOEC_PAWS_IDLE) {
         TOEC_COUNT(s, tcp_paws);
@@ -159,7 +161,7 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
     }
     toec_established(s, t, g, now);
     t->flags |= TOEC_F_ACK_NOW;
-    g->seq++; /* text or FIN on the SYN-ACK goes on as any other */
+    g->seq++; /* text or FIN on the SYN-ACK is processed like any other */
     g->flags &= ~TOEC_TH_SYN;
     toec_trim(t, g);
     if (g->len || (g->flags & TOEC_TH_FIN))

@@ -17,7 +17,8 @@ static void parse_sack(struct toec_seg *g, const toec_u8 *o, unsigned len)
     }
 }
 
-/* One option whose length field has been checked. A known kind with a wrong length is ignored. */
+/* Parses one option whose length field has been checked. A known kind with a wrong length is
+ * ignored. */
 static void parse_one(struct toec_seg *g, const toec_u8 *o, unsigned len)
 {
     switch (o[0]) {
@@ -71,13 +72,13 @@ static void parse_one(struct toec_seg *g, const toec_u8 *o, unsigned len)
     }
 }
 
-/* RFC 9293 MUST-4, MUST-5, MUST-6, MUST-7, MUST-64: in any segment, at any offset, whatever it
- * is, by its length. */
+/* RFC 9293 MUST-4, MUST-5, MUST-6, MUST-7, MUST-64: options are parsed in any segment and at any
+ * offset; unknown ones are skipped by their length. */
 int toec_opt_parse(struct toec_seg *g, const toec_u8 *opt, unsigned len)
 {
     unsigned i = 0;
 
-    /* Nearly every segment of a flow looks like this: NOP NOP TS (RFC 7323 appendix A). */
+    /* Fast path for nearly every segment of a flow: NOP NOP TS (RFC 7323 appendix A). */
     if (len == 12 && opt[0] == 1 && opt[1] == 1 && opt[2] == 8 && opt[3] == 10) {
         g->has_ts = 1;
         g->tsval = toec_get32(opt + 4);
@@ -114,7 +115,7 @@ void toec_opt_without(struct toec_seg *g, unsigned opts)
         g->has_wscale = 0;
 }
 
-/* RFC 9293 MUST-68, MUST-69: each option has its length, and what pads is NOP. R7323-07. */
+/* RFC 9293 MUST-68, MUST-69: each option has a length, and padding is NOP. R7323-07. */
 unsigned toec_opt_ts(toec_u8 *o, toec_u32 tsval, toec_u32 tsecr)
 {
     o[0] = TOEC_TCPOPT_NOP;
@@ -126,9 +127,9 @@ unsigned toec_opt_ts(toec_u8 *o, toec_u32 tsval, toec_u32 tsecr)
     return 12;
 }
 
-/* In the order in which Linux writes them: the SACK-permitted option fills the two bytes that align
- * the timestamps, so that 20 bytes are left for others (RFC 7413) beside all four. RFC 9293
- * MUST-14, MUST-65, MAY-3, SHLD-5: the MSS is on every SYN, and on nothing else, as is
+/* Writes the options in Linux's order: the SACK-permitted option fills the two bytes that align the
+ * timestamps. All four then leave 20 bytes for others (RFC 7413). RFC 9293 MUST-14, MUST-65, MAY-3,
+ * SHLD-5: every SYN carries the MSS, and no other segment; the latter is also true of
  * SACK-permitted (R2018-01). */
 unsigned toec_opt_syn(toec_u8 *o, unsigned opts, unsigned mss, unsigned wscale, toec_u32 tsval,
                       toec_u32 tsecr)
@@ -177,7 +178,8 @@ unsigned toec_opt_sack(toec_u8 *o, const struct toec_tcb *t, unsigned room)
     o[1] = TOEC_TCPOPT_NOP;
     o[2] = TOEC_TCPOPT_SACK;
     o[3] = (toec_u8)(2 + n * TOEC_TCPOPT_SACK_BLOCK_LEN);
-    if (dup) { /* R2883-01: first; the block it lies in, if any, is the latest and comes second */
+    if (dup) { /* R2883-01: first; the block that contains it, if any, is the latest and comes
+                  second */
         toec_put32(o + 4, t->dsack.start);
         toec_put32(o + 8, t->dsack.end);
         at += 8;

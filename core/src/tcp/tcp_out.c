@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_out.c - what a flow sends and when (RFC 9293 3.8.6, RFC 5681, Nagle): data, FIN, ACKs and
- * SYNs. Segments are built in tcp_emit.c.
+ * tcp_out.c - output of a flow (RFC 9293 3.8.6, RFC 5681, Nagle): data, FIN, ACKs and SYNs.
+ * Segments are built in tcp_emit.c.
  */
 #include "tcp_out.h"
 
@@ -14,8 +14,8 @@
 #include "tcp_undo.h"
 #include "tcp_urg.h"
 
-/* Of a segment without SYN: scaled, in SYN-RECEIVED too (RFC 7323 2.2).
- * RFC 9293 3.8.6.2.2: the right edge moves by at least half the buffer or a full segment, never
+/* For segments without SYN: the window is scaled, also in SYN-RECEIVED (RFC 7323 2.2).
+ * RFC 9293 3.8.6.2.2: the right edge advances by at least half the buffer or a full segment, never
  * back. RFC 9293 MUST-39, SHLD-14, MAY-8; R7323-05. */
 toec_u32 toec_window_offer(struct toec_tcb *t)
 {
@@ -29,8 +29,8 @@ toec_u32 toec_window_offer(struct toec_tcb *t)
     if (TOEC_SEQ_LE(edge, t->rcv_nxt))
         return 0;
     field = (edge - t->rcv_nxt) >> shift;
-    /* Rounding down takes back what was offered only when the buffer has not the room to round up
-     * (RFC 7323 2.4); what was offered is taken even so, up to rcv_adv. */
+    /* Round up if rounding down would shrink the advertised window, unless the buffer lacks the
+     * room (RFC 7323 2.4). Even then, data up to rcv_adv is accepted. */
     if (TOEC_SEQ_LT(t->rcv_nxt + (field << shift), t->rcv_adv) &&
         TOEC_SEQ_LE(t->rcv_nxt + ((field + 1) << shift), limit))
         field++;
@@ -42,7 +42,7 @@ toec_u32 toec_window_offer(struct toec_tcb *t)
     return field;
 }
 
-/* Bytes of new data (with a FIN as one) that stand ready. */
+/* Returns the bytes of new data to send (a FIN counts as one). */
 static toec_u32 new_ready(const struct toec_tcb *t)
 {
     toec_u32 end = t->snd_end + ((t->flags & TOEC_F_FIN) != 0);
@@ -57,15 +57,15 @@ static toec_u32 window_room(const struct toec_tcb *t)
     return TOEC_SEQ_GT(edge, t->snd_max) ? edge - t->snd_max : 0;
 }
 
-/* The writer has said that more is to come: by TCP_CORK, or by not pushing (MSG_MORE). For 200 ms
- * at most. RFC 9293 MAY-16 */
+/* Returns not 0 when the application has announced more data: by TCP_CORK, or by not pushing
+ * (MSG_MORE). Lasts for 200 ms at most. RFC 9293 MAY-16 */
 static int corked(const struct toec_tcb *t)
 {
     return !(t->flags & TOEC_F_UNCORK) && ((t->flags & TOEC_F_CORK) || !(t->flags & TOEC_F_PUSH));
 }
 
-/* May the last, small segment of `len` bytes that ends the data go now?. RFC 9293 MUST-17, MUST-38,
- * MUST-60, SHLD-7, SHLD-28, MAY-15, MAY-16. */
+/* Returns not 0 when the last, small segment of `len` bytes may be sent now. RFC 9293 MUST-17,
+ * MUST-38, MUST-60, SHLD-7, SHLD-28, MAY-15, MAY-16. */
 static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
 {
     if (fin)
@@ -76,12 +76,13 @@ static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
         return 1;
     if (corked(t))
         return 0;
-    /* Nagle (RFC 9293 3.7.4) in Minshall's form: only a small segment that is still out holds the
-     * next one back, so that the tail of a bulk write does not wait for a delayed ACK. */
+    /* Nagle (RFC 9293 3.7.4) in Minshall's form: only an unacknowledged small segment delays the
+     * next one, so that the tail of a bulk write does not wait for a delayed ACK. */
     return (t->flags & TOEC_F_NODELAY) || !toec_is_out(t, t->snd_sml);
 }
 
-/* How much new data one segment (or one segmentation offload) may carry; 0: nothing now. */
+/* Returns the bytes of new data for the next segment (or segmentation offload); 0: none now. *fin:
+ * it also carries the FIN. */
 static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32 room, int *fin)
 {
     toec_u32 data = TOEC_SEQ_GT(t->snd_end, t->snd_max) ? t->snd_end - t->snd_max : 0;
@@ -91,11 +92,11 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
         /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): no flow has an MSS of 0 */
         max = s->cfg.max_gso - s->cfg.max_gso % t->mss;
     if (t->rare && ((t->rare & TOEC_RARE_AO) || toec_urg_waits(t)))
-        max = t->mss; /* each segment has a pointer, or a MAC, of its own */
+        max = t->mss; /* each segment needs its own urgent pointer or MAC */
     if (toec_pace_rate(t))
         max = toec_pace_most(t, max);
     if ((t->ecn.flags & TOEC_ECN_CWR) || t->pm.no_df)
-        max = t->mss; /* CWR stands on one segment, and an ID is of one, whoever cuts */
+        max = t->mss; /* offload could repeat CWR, or an IP ID, on several segments */
     *fin = 0;
     if (len > wnd)
         len = wnd;
@@ -113,12 +114,13 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
     if (len == data && may_send_small(t, tail, *fin))
         return len;
     if (len < data && room >= t->mss && t->max_wnd && tail == len && len >= t->max_wnd / 2)
-        return len; /* cut by a small window, yet half of the largest seen */
+        return len; /* limited by a small window, but at least half of the largest seen */
     *fin = 0;
     return len - tail;
 }
 
-/* RFC 9293 MUST-61, SHLD-27: PSH where the writer ended; MAY-4: no IP ID is kept for it. */
+/* RFC 9293 MUST-61, SHLD-27: PSH at the end of a write; MAY-4: a retransmission does not keep its
+ * IP ID. */
 static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
                       toec_time now)
 {
@@ -149,7 +151,7 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
 {
     int r;
 
-    /* The FIN shares the last segment, and no byte of its room. */
+    /* The FIN shares the last segment and takes none of its payload. */
     if (end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end) > t->mss)
         end = start + t->mss;
     r = send_range(s, t, start, end, now);
@@ -159,12 +161,12 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     t->tally.retransmits++;
     t->tally.rtx_total++;
     t->tally.rtx_bytes += end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end);
-    t->flags &= ~TOEC_F_RTT; /* R6298-06: Karn; a timestamp may measure the next ACK */
+    t->flags &= ~TOEC_F_RTT; /* R6298-06: Karn; the next ACK may be measured by its timestamp */
     t->rtt_seq = t->snd_una;
     toec_runs_resent(s, t, start, end, now);
     toec_undo_resent(t, now);
-    /* The timer starts anew with the fast retransmit, and when that is lost with the next (RFC 6675
-     * 6; as Linux): else a timeout would come while it is on its way. */
+    /* The fast retransmit restarts the timer, and so does the next one if that is lost (RFC 6675 6;
+     * as in Linux). Otherwise a timeout could occur while it is in flight. */
     if ((t->flags & TOEC_F_FAST) && start == t->snd_una && !t->rack.episode->partial)
         toec_rtx_start(s, t, now);
     t->flags &= ~TOEC_F_RTX_HEAD;
@@ -182,12 +184,13 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
     toec_runs_sent(s, t, seq + len + (fin != 0), now);
     t->snd_max = seq + len + (fin != 0);
     t->snd_nxt = t->snd_max;
-    t->flags &= ~TOEC_F_CORK_T; /* the writer's time runs while nothing is under way, as in Linux */
+    t->flags &=
+        ~TOEC_F_CORK_T; /* the cork timer runs only while nothing is in flight, as in Linux */
     toec_pm_sent(t, t->snd_max, TOEC_MIN(len, (toec_u32)t->mss));
     toec_tlp_restart(s, t, now);
     if (len != t->mss && len % t->mss)
         t->snd_sml = t->snd_max;
-    /* while Fast Open's SYN-ACK is not acknowledged, that is what is timed */
+    /* until Fast Open's SYN-ACK is acknowledged, that segment is the one timed */
     if (!(t->flags & TOEC_F_RTT) && !(t->fo.flags & TOEC_FO_SYN)) {
         t->flags |= TOEC_F_RTT;
         t->rtt_seq = t->snd_max;
@@ -196,7 +199,7 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
     return 0;
 }
 
-/* Nothing is on its way and something waits: by whom is it held? */
+/* Handles pending data with nothing in flight: starts the cork timer or the persist timer. */
 static void idle_with_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     if (t->flags & TOEC_F_RTX)
@@ -333,8 +336,9 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return r;
 }
 
-/* What a persist timeout sends (RFC 9293 3.8.6.1): what fits a window too small for SWS avoidance,
- * one byte beyond a closed one, the FIN when there is no data. RFC 9293 MUST-35, MUST-36. */
+/* Sends what a persist timeout requires (RFC 9293 3.8.6.1): the data that fits a window too small
+ * for SWS avoidance, one byte beyond a closed window, or the FIN when there is no data. RFC 9293
+ * MUST-35, MUST-36. */
 static int output_probe(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 end = t->snd_end + ((t->flags & TOEC_F_FIN) != 0);
@@ -377,14 +381,14 @@ static int output_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (r)
         return r;
     t->snd_nxt = t->snd_max = t->iss + 1 + t->fo.syn_len;
-    /* R6298-06: which of two is acknowledged cannot be told, also where the peer asked again */
+    /* R6298-06: of a retransmitted SYN the ACK is ambiguous, also if the peer's SYN caused it */
     t->rtt_start = first ? (toec_u32)(now >> 10) : 0;
     toec_rtx_start(s, t, now);
     return 0;
 }
 
-/* The tail loss probe (RFC 8985 7.3): a segment of new data where the peer's window takes one,
- * whatever the congestion window says; else the last segment once more. Either draws a SACK. */
+/* Sends the tail loss probe (RFC 8985 7.3): a segment of new data if the peer's window allows it,
+ * regardless of the congestion window, else the last segment again. Either elicits a SACK. */
 static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 out = t->snd_max - t->snd_una, len = new_ready(t), wnd = window_room(t);
@@ -397,7 +401,7 @@ static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
     len = len < wnd ? len : wnd;
     if (toec_pace_rate(t) && !toec_pace_ready(s, t, now))
-        len = 0; /* it is not new data's turn */
+        len = 0; /* pacing does not allow new data now */
     if (len > t->mss) {
         len = t->mss;
     } else if (len && TOEC_SEQ_GT(t->snd_max + len, t->snd_end)) {
@@ -411,7 +415,7 @@ static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (r)
         return r;
     toec_tlp_sent(s, t, len == 0 && !fin, now);
-    toec_rtx_start(s, t, now); /* the RTO from here on */
+    toec_rtx_start(s, t, now); /* the RTO restarts now */
     t->probe_owed = 0;
     return 0;
 }
@@ -439,7 +443,7 @@ int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         if (t->snd_max == t->snd_end)
             t->flags &= ~TOEC_F_UNCORK;
         if (t->flags & TOEC_F_PROBE) {
-            /* RFC 9293 3.8.4: SEG.SEQ = SND.NXT-1 draws an ACK */
+            /* RFC 9293 3.8.4: SEG.SEQ = SND.NXT-1 elicits an ACK */
             r = toec_emit(s, t, t->snd_una - 1, 0, TOEC_TH_ACK, now);
             if (r == 0)
                 t->flags &= ~TOEC_F_PROBE;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_pmtu.c - the size of a flow's segments: what routers say about the path (RFC 1191, RFC 8201),
- * how far they are believed (RFC 5927 7.2), and what is concluded when they say nothing (RFC 4821
- * 7.7, as net.ipv4.tcp_mtu_probing of Linux).
+ * tcp_pmtu.c - the size of a flow's segments: path MTU discovery by ICMP errors (RFC 1191, RFC
+ * 8201), protection against forged ones (RFC 5927 7.2), and discovery without ICMP (RFC 4821 7.7,
+ * as net.ipv4.tcp_mtu_probing of Linux).
  */
 #include "tcp_pmtu.h"
 
@@ -40,7 +40,8 @@ void toec_pm_sync(struct toec_stack *s, struct toec_tcb *t)
 
     t->pm.gen = s->pmtu.gen;
     carries = (toec_u16)(TOEC_PATH_IP6(&t->path) ? s->ip6.mtu : s->link_mtu);
-    if (t->path.mtu != carries) { /* the link's is another, or a router advertised it (RFC 4861) */
+    if (t->path.mtu !=
+        carries) { /* the link's MTU has changed, or a router advertised one (RFC 4861) */
         t->path.mtu = carries;
         t->pm.high = (toec_u16)TOEC_MIN(t->pm.high, t->path.mtu);
         t->pm.low = (toec_u16)TOEC_MIN(t->pm.low, t->path.mtu);
@@ -58,13 +59,13 @@ void toec_pm_sync(struct toec_stack *s, struct toec_tcb *t)
         (toec_u8)(no_df || t->pm.discover == TOEC_MTU_DONT || t->pm.discover >= TOEC_MTU_INTERFACE);
     mss = toec_pm_payload(t, mtu);
     if (mss < t->mss) {
-        /* What is under way may be too large: an ICMP error about it is not the first. */
+        /* Outstanding segments may be too large; an ICMP error about them reports nothing new. */
         t->pm.old_set = t->snd_una != t->snd_max;
         t->pm.old_end = t->snd_max;
         t->pm.watch_size = 0;
     }
     t->mss = (toec_u16)mss;
-    /* After a timeout the window is one segment as it was then; now it must hold one as it is. */
+    /* After a timeout cwnd may be one segment of an earlier size; it must hold one of this size. */
     if (t->cwnd < mss)
         t->cwnd = mss;
 }
@@ -85,8 +86,8 @@ void toec_pm_start(struct toec_stack *s, struct toec_tcb *t)
 /* ---- ICMP ---- */
 
 /*
- * Segments under way were too large: they go again in smaller pieces, with no word to congestion
- * control (RFC 1191 6.5; RFC 8201 5.4): nobody has dropped them for want of room.
+ * Retransmits outstanding segments that were too large, in smaller pieces. Congestion control is
+ * not notified (RFC 1191 6.5; RFC 8201 5.4): congestion did not cause the drops.
  */
 static void send_all_again(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
@@ -106,13 +107,13 @@ static void lower(struct toec_stack *s, struct toec_tcb *t, toec_u32 mtu, int no
     t->pm.claim = 0;
     if (t->pm.carried > mtu)
         t->pm.carried = (toec_u16)mtu;
-    if (t->pm.low) { /* a search goes on below */
+    if (t->pm.low) { /* a search continues below this size */
         t->pm.high = (toec_u16)TOEC_MIN(t->pm.high, mtu);
         t->pm.low = (toec_u16)TOEC_MIN(t->pm.low, mtu);
         t->pm.probe = 0;
     }
     if (t->state < TOEC_ESTABLISHED)
-        return; /* toec_pm_start() will see it */
+        return; /* toec_pm_start() reads it from the cache */
     toec_pm_sync(s, t);
     if (t->mss < before || no_df)
         send_all_again(s, t, now);
@@ -124,8 +125,8 @@ void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toe
     toec_u32 least = floor_of(t), current = t->pm.mtu ? t->pm.mtu : t->path.mtu;
     int no_df = 0;
 
-    /* R8201-01: what claims less than 1280 is not believed. R1191-02: nor is the IPv4 path MTU
-     * lowered below the floor, which is far above 68; DF is cleared instead. */
+    /* R8201-01: a claim of less than 1280 is ignored. R1191-02: the IPv4 path MTU is not lowered
+     * below the floor, which is far above 68; DF is cleared instead. */
     if (mtu < least && TOEC_PATH_IP6(&t->path)) {
         TOEC_COUNT(s, tcp_icmp_ignored);
         return;
@@ -134,16 +135,18 @@ void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toe
         mtu = least;
         no_df = 1;
     }
-    /* As Linux: IP_PMTUDISC_INTERFACE and _OMIT do not heed it; with _DONT nobody can mean it. */
+    /* As in Linux: IP_PMTUDISC_INTERFACE and _OMIT ignore the error; with _DONT no router has a
+     * reason to send one. */
     if (t->pm.discover >= TOEC_MTU_INTERFACE || t->pm.discover == TOEC_MTU_DONT) {
         TOEC_COUNT(s, tcp_icmp_ignored);
         return;
     }
-    /* R8201-02: never raised by a message; not smaller than what we send is no news. */
+    /* R8201-02: an error never raises the MTU; one not smaller than the current MTU is redundant.
+     */
     if (mtu > current || (mtu == current && !(no_df && !t->pm.no_df))) {
         if (t->pm.probe && seq == t->pm.probe_start && mtu < t->pm.probe) {
-            /* R8899-01: the probe was too large and the size in use is not. That it is lost shows
-             * as ever; the search then goes on below what was said. */
+            /* R8899-01: the probe was too large, the size in use is not. The loss of the probe is
+             * detected as usual; the search then continues below the reported MTU. */
             t->pm.high = (toec_u16)mtu;
             return;
         }
@@ -153,8 +156,8 @@ void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toe
             TOEC_COUNT(s, tcp_icmp_ignored);
         return;
     }
-    /* R5927-03: larger datagrams have arrived, so this may be forged: it waits until the segment
-     * it quotes is acknowledged (then it was) or times out (then it is believed). */
+    /* R5927-03: larger datagrams have arrived, so the error may be forged. It is kept until the
+     * segment it quotes is acknowledged (then it was forged) or times out (then it is accepted). */
     if (mtu < t->pm.carried && t->rexmits == 0) {
         TOEC_COUNT(s, tcp_pmtu_doubted);
         t->pm.claim = (toec_u16)mtu;
@@ -165,7 +168,7 @@ void toec_pm_too_big(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toe
     lower(s, t, mtu, no_df, now);
 }
 
-/* ---- what gets through ---- */
+/* ---- sizes that arrive ---- */
 
 void toec_pm_sent(struct toec_tcb *t, toec_u32 end, toec_u32 len)
 {
@@ -180,9 +183,9 @@ void toec_pm_sent(struct toec_tcb *t, toec_u32 end, toec_u32 len)
 /* ---- black holes (R4821-01; RFC 4821 7.7) ---- */
 
 /*
- * Full segments time out again and again and nobody says why: perhaps a router drops what is too
- * large, and its ICMP errors are filtered (RFC 2923 2.1). From the third timeout on, as in Linux,
- * each tries a smaller size; when it was something else, the search finds its way up again.
+ * Full segments time out repeatedly without an ICMP error: perhaps a router drops large datagrams
+ * and its ICMP errors are filtered (RFC 2923 2.1). From the third timeout on, as in Linux, each
+ * timeout tries a smaller size. If the cause was different, the search raises the size again.
  */
 static void black_hole(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
@@ -208,9 +211,9 @@ static void black_hole(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 /* ---- search (RFC 4821 7.3 to 7.6) ---- */
 
-#define SEARCH_END   8u              /* bytes: nearer is found; tcp_probe_threshold of Linux */
+#define SEARCH_END   8u /* bytes: a smaller range ends the search; tcp_probe_threshold of Linux */
 #define SEARCH_AGAIN TOEC_MS(600000) /* R4821-04: at least five minutes */
-#define AFTER_PROBE  4u /* R4821-05: segments that follow a probe, so that its loss shows */
+#define AFTER_PROBE  4u              /* R4821-05: segments after a probe, to detect its loss */
 
 toec_u32 toec_pm_probe(const struct toec_tcb *t, toec_u32 ready, toec_u32 room, toec_u32 wnd,
                        toec_time now)
@@ -235,7 +238,8 @@ void toec_pm_probed(struct toec_stack *s, struct toec_tcb *t, toec_u32 len)
     t->pm.probe_start = t->snd_max - len;
 }
 
-/* One more is known of the path; is it enough? Then all who send there learn it. */
+/* Handles a narrowed search range. When the search is complete, stores the result in the cache, for
+ * all flows to this destination. */
 static void narrowed(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_pm *p = &t->pm;
@@ -266,8 +270,9 @@ static void too_large(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     TOEC_COUNT(s, tcp_mtu_probes_lost);
     t->pm.high = (toec_u16)TOEC_MIN(t->pm.high, t->pm.probe - 1u);
-    /* R4821-03: losses that cost nothing stay rarer than those that do: the next probe waits a
-     * round trip for each segment of the window. A search that is over waits longer. */
+    /* R4821-03: lost probes, which do not reduce the window, must stay rarer than real losses. The
+     * next probe waits one round trip per segment of the window. A completed search waits longer.
+     */
     t->pm.search_at = toec_ticks(now) + headway(t);
     narrowed(s, t, now);
 }
@@ -305,13 +310,13 @@ int toec_pm_probe_lost(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         too_large(s, t, now);
         return 1; /* R4821-02: not a sign of congestion */
     }
-    p->probe = 0; /* more was lost: it tells nothing */
+    p->probe = 0; /* more was lost: inconclusive about the size */
     return 0;
 }
 
 void toec_pm_timeout(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    t->pm.watch_size = 0; /* what is sent again may come in other sizes */
+    t->pm.watch_size = 0; /* retransmissions may have other sizes */
     if (t->pm.probe)
         too_large(s, t, now);
     if (t->pm.claim) { /* RFC 5927 7.2 with MAXSEGRTO 1 */

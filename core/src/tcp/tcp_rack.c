@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_rack.c - RACK-TLP (RFC 8985): which segments are lost, told by the time of their sending and
- * of those delivered since; and the tail loss probe, which draws the ACK that tells.
+ * tcp_rack.c - RACK-TLP (RFC 8985): detects lost segments by comparing their send times with those
+ * of segments delivered since; and the tail loss probe, which elicits the ACK needed for that.
  *
- * With SACK only (R8985-01). Without, there are duplicate ACKs (RFC 5681, RFC 6582).
+ * Used with SACK only (R8985-01). Without SACK, duplicate ACKs are counted (RFC 5681, RFC 6582).
  */
 #include "tcp_rack.h"
 
@@ -21,9 +21,9 @@ static int sent_after(toec_u32 t1, toec_u32 seq1, toec_u32 t2, toec_u32 seq2)
     return TOEC_SEQ_GT(t1, t2) || (t1 == t2 && TOEC_SEQ_GT(seq1, seq2));
 }
 
-/* Is the ACK for an earlier transmission of this run? Then its round trip is not what it looks like
- * (R8985-03). Stamps hold 22 bits of a tick. What is SACKed echoes the timestamp of before the gap
- * (RFC 7323 4.3), so there the round trip alone tells, as on Linux. */
+/* Returns not 0 when the ACK may be for an earlier transmission of this run, so that its RTT is not
+ * valid (R8985-03). Stamps hold 22 bits of a tick. An ACK of SACKed data echoes a timestamp from
+ * before the gap (RFC 7323 4.3); then only the RTT can decide, as in Linux. */
 static int ambiguous(const struct toec_tcb *t, const struct toec_run *r, toec_u32 rtt,
                      const struct toec_news *n)
 {
@@ -34,8 +34,8 @@ static int ambiguous(const struct toec_tcb *t, const struct toec_run *r, toec_u3
     return (toec_i32)rtt < (toec_i32)t->min_rtt; /* -1: see toec_runs_resent() */
 }
 
-/* A segment was overtaken by others up to so many bytes beyond its end: how far in segments? As
- * Linux has it (tcp_max_reordering). */
+/* Updates the reordering distance, in segments: a segment was overtaken by data up to `bytes`
+ * beyond its end. Bounded as in Linux (tcp_max_reordering). */
 static void note_distance(struct toec_tcb *t, toec_u32 bytes)
 {
     toec_u32 segs = bytes / t->mss + 1;
@@ -54,7 +54,7 @@ void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 
 
     if (!(r->marks & TOEC_RUN_RTX)) {
         if ((r->marks & TOEC_RUN_LOST) && TOEC_SEQ_LE(end, t->recover))
-            n->orig = 1;                 /* what a timeout spared as too young proves nothing */
+            n->orig = 1; /* a run that the timeout did not mark lost proves nothing */
         if (TOEC_SEQ_LT(end, e->fack)) { /* 6.2 step 3: RACK_detect_reordering() */
             k->reordering = 1;
             t->tally.reorderings++;
@@ -63,7 +63,7 @@ void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 
     }
     if (TOEC_SEQ_GT(end, e->fack))
         e->fack = end;
-    /* 6.2 step 2: RACK_update(). Only the most recently sent counts (R8985-02). */
+    /* 6.2 step 2: RACK_update(). Uses only the most recently sent segment (R8985-02). */
     if (ambiguous(t, r, rtt, n) || !sent_after(r->sent, end, e->xmit_ts, e->end_seq))
         return;
     e->xmit_ts = r->sent;
@@ -71,7 +71,8 @@ void toec_rack_delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 
     e->rtt = rtt;
 }
 
-/* More than (DupThresh - 1) segments SACKed, in bytes or in pieces (R6675-01: IsLost(SND.UNA)). */
+/* Returns not 0 when more than (DupThresh - 1) segments are SACKed, by bytes or by ranges
+ * (R6675-01: IsLost(SND.UNA)). */
 static int many_sacked(const struct toec_tcb *t)
 {
     const struct toec_rack *k = &t->rack;
@@ -123,7 +124,7 @@ toec_u32 toec_rack_detect(struct toec_stack *s, struct toec_tcb *t, toec_time no
         }
     }
     k->reo_set = wait != 0;
-    if (wait) { /* R8985-05: what is left of the time, to the next tick */
+    if (wait) { /* R8985-05: the remaining time, rounded up to a tick */
         e->reo_at = toec_ticks(now + ((toec_time)(toec_u32)wait << 10)) + 1;
         toec_due(s, t, e->reo_at, now);
     }
@@ -138,15 +139,15 @@ void toec_rack_rto(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     unsigned i;
 
     toec_runs_purge(t);
-    /* The peer may have thrown away what it SACKed (RFC 2018 8). RFC 6675 5.1 would keep the marks
-     * unless there is a sign of that, and so does this: that the first byte not acknowledged is
-     * SACKed, or that a timeout has not helped (R2018-07). */
+    /* The peer may have discarded data that it SACKed (RFC 2018 8). As in RFC 6675 5.1, the marks
+     * are kept unless there is a sign of that: the first unacknowledged byte is SACKed, or a
+     * timeout did not help (R2018-07). */
     if (k->sacked && (t->rexmits > 1 || (k->run[0].marks & TOEC_RUN_SACKED))) {
         TOEC_COUNT(s, tcp_reneging);
         toec_runs_unmark(t, TOEC_RUN_SACKED);
         sack = 0;
     }
-    /* R8985-09; without SACK nothing is known but that the timer has run out: all of it. */
+    /* R8985-09; without SACK only the timeout is known, so all data is marked lost. */
     for (i = 0; i < k->n; i++) {
         if (i == 0 || !sack || (toec_i32)(k->run[i].sent + due - stamp) <= 0)
             toec_runs_lose(t, i, now);
@@ -170,14 +171,14 @@ void toec_rack_dsack(struct toec_stack *s, struct toec_tcb *t, const struct toec
 
     TOEC_COUNT(s, tcp_dsack_received);
     t->tally.dsacks += segs;
-    /* More duplicates than were ever sent again: the network makes them, or the peer invents them.
-     */
+    /* More duplicates than retransmissions: the network duplicates segments, or the peer reports
+     * false ones. */
     if (t->tally.rtx_dsacks + segs > t->tally.rtx_total) {
         TOEC_COUNT(s, tcp_dsack_ignored);
         return;
     }
     t->tally.rtx_dsacks += segs;
-    /* Probes are duplicates by design, and tell nothing about reordering. */
+    /* Probes are duplicates by design and show nothing about reordering. */
     if (((t->flags & TOEC_F_TLP) && e->tlp_rtx && n->dsack_end == e->tlp_end) ||
         (e->rescued && n->dsack_end == e->rescue_end))
         return;
@@ -195,9 +196,9 @@ void toec_rack_dsack(struct toec_stack *s, struct toec_tcb *t, const struct toec
 /* ---- TLP ---- */
 
 /*
- * RFC 8985 7.2: two round trips, and for a lone segment the time the peer may delay its ACK
- * (R8985-06). None in recovery, with SACKs outstanding, without SACK, after a timeout, or while one
- * is out (R8985-07). rtx_at bounds it by the RTO.
+ * RFC 8985 7.2: two round trips, plus the peer's maximum ACK delay for a single segment (R8985-06).
+ * No probe in recovery, with SACKed data outstanding, without SACK, after a timeout, or while one
+ * is in flight (R8985-07). rtx_at bounds it by the RTO.
  */
 toec_u32 toec_tlp_after(const struct toec_tcb *t)
 {
@@ -205,7 +206,7 @@ toec_u32 toec_tlp_after(const struct toec_tcb *t)
             TOEC_F_SACK ||
         t->state < TOEC_ESTABLISHED || t->srtt == 0 || (t->rexmits | t->backoff))
         return 0;
-    /* Two ticks of room for the clock and the peer's scheduling. */
+    /* Two ticks of margin for the clock and the peer's scheduling. */
     return (t->srtt >> 12) + 2 + (t->snd_max - t->snd_una <= t->mss ? TOEC_TLP_DELACK : 0);
 }
 
@@ -228,15 +229,15 @@ int toec_tlp_ack(struct toec_tcb *t, toec_u32 ack, int dup, const struct toec_ne
     if (!e->tlp_rtx || (n->dsack && n->dsack_end == e->tlp_end)) {
         t->flags &= ~TOEC_F_TLP; /* the original arrived, whether or not the probe did */
     } else if (TOEC_SEQ_GT(ack, e->tlp_end)) {
-        t->flags &= ~TOEC_F_TLP; /* nobody has reported a duplicate: the probe filled a hole */
+        t->flags &= ~TOEC_F_TLP; /* no duplicate was reported: the probe repaired a loss */
         return 1;
     } else if (dup) {
-        t->flags &= ~TOEC_F_TLP; /* the second ACK of the same: both arrived */
+        t->flags &= ~TOEC_F_TLP; /* the second ACK for the same data: both arrived */
     }
     return 0;
 }
 
-/* ---- what can be asked ---- */
+/* ---- information for toec_info ---- */
 
 static enum toec_ca_state ca_state(const struct toec_tcb *t)
 {
@@ -259,14 +260,14 @@ void toec_rack_info(const struct toec_tcb *t, struct toec_info *out)
         const struct toec_run *r = &k->run[i];
 
         if (TOEC_SEQ_LE(r->end, from))
-            continue; /* acknowledged, and not dropped yet */
+            continue; /* acknowledged but not yet dropped from the record */
         if (r->marks == TOEC_RUN_RTX)
             out->retrans_out += r->end - from;
         from = r->end;
     }
     out->ca_state = (toec_u8)ca_state(t);
     out->sacked = t->flags & TOEC_F_SACK ? k->sacked : TOEC_MIN(left, out->in_flight);
-    /* A tail loss probe is sent again, but not because it was thought lost. */
+    /* A tail loss probe is a retransmission of data that was not considered lost. */
     out->lost = k->lost + (t->flags & (TOEC_F_FAST | TOEC_F_LOSS) ? out->retrans_out : 0);
     out->lost_total = t->tally.lost_total;
     out->dsacks = t->tally.dsacks;

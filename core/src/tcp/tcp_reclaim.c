@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_reclaim.c - all TCBs are in use and one more is wanted: a flow that has stood still for long
- * is reset (RFC 6429 3: the system may when resources are low, R6429-01). Who opens connections and
- * then shuts the window or falls silent (Sockstress, CVE-2008-4609) cannot keep others out.
+ * tcp_reclaim.c - frees a TCB when all are in use and a new flow needs one: resets a flow that has
+ * been stalled for long (RFC 6429 3 allows this when resources are low, R6429-01). An attacker who
+ * opens connections and then closes the window or stops answering (Sockstress, CVE-2008-4609)
+ * cannot lock out others.
  */
 #include "tcp_reclaim.h"
 
@@ -18,9 +19,9 @@ int toec_reclaim(struct toec_stack *s, toec_time now)
     struct toec_tcb *worst = 0;
     toec_u32 most = TOEC_RECLAIM_T, i;
 
-    /* A few at random, as cost must not depend on how many there are: where an attacker holds a
-     * good part of the flows one of his is among them. The wait between two attempts doubles, so
-     * it tells how long the flow has stood still already. */
+    /* Samples a few flows at random, so that the cost does not depend on their number. If an
+     * attacker holds a large share of the flows, the sample contains one of them. The timeout
+     * doubles with each attempt, so it shows how long the flow has been stalled. */
     for (i = 0; i < SAMPLES; i++) {
         struct toec_tcb *t = toec_pool_at(pool, toec_rand32(s) % pool->total);
         toec_u32 waits = toec_backed_off(t);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_recover.c - loss recovery: when to enter it and leave it, how much may be on its way, what is
- * sent again next. With SACK losses are found by RACK (RFC 8985) and the window is led to ssthresh
- * by PRR (RFC 9937, which obsoletes RFC 6937); without, by duplicate ACKs (RFC 5681, RFC 6582).
- * After a timeout F-RTO (RFC 5682) looks first whether it was one.
+ * tcp_recover.c - loss recovery: when to enter and leave it, how much data may be in flight, what
+ * to retransmit next. With SACK, RACK (RFC 8985) detects losses, and PRR (RFC 9937, which obsoletes
+ * RFC 6937) moves the window to ssthresh. Without SACK, duplicate ACKs are counted (RFC 5681, RFC
+ * 6582). After a timeout F-RTO (RFC 5682) first checks whether it was spurious.
  *
- * Of RFC 6675, whose place RACK takes: pipe (R6675-02) is what is outstanding and neither SACKed
- * nor taken for lost. NextSeg() (R6675-03) is toec_next_rtx(): rule 1, what is lost; rule 2, new
- * data; rule 3 finds nothing, as all holes below what is SACKed are lost at once unless reordering
- * was seen, and then the reordering window is there to wait; rule 4, the rescue retransmission.
+ * RACK replaces RFC 6675. What remains of it: pipe (R6675-02) is the outstanding data that is
+ * neither SACKed nor marked lost. NextSeg() (R6675-03) is toec_next_rtx(): rule 1, lost data; rule
+ * 2, new data; rule 4, the rescue retransmission. Rule 3 never applies: all holes below SACKed data
+ * are marked lost at once unless reordering was seen, and then the reordering window delays them.
  */
 #include "tcp_recover.h"
 
@@ -24,13 +24,13 @@ static void prr_begin(struct toec_tcb *t, toec_u32 delivered)
 {
     struct toec_episode *e = t->rack.episode;
 
-    /* RFC 9937 6: what was SACKed before this ACK is not delivered in this recovery. */
+    /* RFC 9937 6: data SACKed before this ACK does not count as delivered in this recovery. */
     e->prr_flight = t->snd_max - t->snd_una - t->rack.sacked + delivered;
     e->prr_delivered = 0;
     e->prr_out = 0;
 }
 
-/* R6937-01; safe: SND.UNA has moved and nothing more was found lost. */
+/* R6937-01; safe: SND.UNA has advanced and no further loss was detected. */
 static void prr(struct toec_tcb *t, toec_u32 delivered, int safe)
 {
     struct toec_episode *e = t->rack.episode;
@@ -48,11 +48,11 @@ static void prr(struct toec_tcb *t, toec_u32 delivered, int safe)
         owed = e->prr_delivered > e->prr_out ? e->prr_delivered - e->prr_out : 0;
         count = owed > delivered ? owed : delivered;
         if (safe)
-            count += t->mss; /* R6937-02: recovery makes progress, so at slow start's pace */
+            count += t->mss; /* R6937-02: recovery makes progress: grow as in slow start */
         if (count > ssthresh - pipe)
             count = ssthresh - pipe;
     }
-    /* The fast retransmit itself; and never a standstill. */
+    /* Allow the fast retransmit itself, and always one segment when nothing is in flight. */
     if (count < t->mss && (e->prr_out == 0 || pipe == 0))
         count = t->mss;
     t->cwnd = pipe + count;
@@ -68,15 +68,15 @@ static void begin_recovery(struct toec_tcb *t, toec_time now)
     e->reduced = toec_stamp(now);
     e->rescued = 0;
     e->partial = 0;
-    t->flags &= ~TOEC_F_TLP; /* its loss is part of this one */
+    t->flags &= ~TOEC_F_TLP; /* the probe's loss is part of this episode */
 }
 
 static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_u32 delivered, toec_time now)
 {
     TOEC_COUNT(s, tcp_fast_recoveries);
     if (toec_ecn_is_cut(t)) {
-        /* R3168-04: of the window of data whose marks have cut it; nor would an undo take the cut
-         * for the marks back */
+        /* R3168-04: the window was already cut for marks in this window of data; an undo of the
+         * loss must not undo that cut */
         t->rack.episode->undo.on = 0;
         begin_recovery(t, now);
     } else {
@@ -95,8 +95,8 @@ static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_u32 delive
         t->cwnd = t->cc.ssthresh;
 }
 
-/* The loss of a retransmission is a second sign of congestion (RFC 5681 4.3): at most once in a
- * round trip, as it was sent since the first (R5681-15). */
+/* Handles a lost retransmission, which is a second sign of congestion (RFC 5681 4.3). This happens
+ * at most once per round trip, as the retransmission was sent after the first sign (R5681-15). */
 static void lost_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 delivered, toec_time now)
 {
     toec_u32 flight = t->snd_max - t->snd_una, before = t->cc.ssthresh, floor = 2u * t->mss;
@@ -104,8 +104,8 @@ static void lost_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 delive
     TOEC_COUNT(s, tcp_lost_retransmits);
     toec_undo_save(t, 0);
     toec_cc_congested(t, TOEC_CC_LOSS, now);
-    /* By the algorithm's own factor, but of the window: what is outstanding holds what has been
-     * SACKed since, and may be far more. */
+    /* Reduce by the algorithm's own factor, but applied to ssthresh: the outstanding data includes
+     * data SACKed since and may be far more than the window. */
     if (!toec_cc_owns_cwnd(t) && before < flight) {
         t->cc.ssthresh = (toec_u32)toec_div64((toec_u64)before * t->cc.ssthresh, flight);
         if (t->cc.ssthresh < floor)
@@ -139,17 +139,18 @@ static void leave_recovery(struct toec_tcb *t, toec_time now)
     }
 }
 
-/* A probe has repaired a loss that nothing else has shown: the window is reduced as if fast
- * recovery had come and gone (R8985-08). */
+/* A probe has repaired a loss that was not detected otherwise: reduces the window as if fast
+ * recovery had taken place (R8985-08). */
 static void probe_repaired(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     TOEC_COUNT(s, tcp_tail_repairs);
-    t->rack.episode->undo.on = 0; /* an earlier episode: this one stands */
+    t->rack.episode->undo.on = 0; /* of an earlier episode; this reduction is not undone */
     toec_cc_congested(t, TOEC_CC_LOSS, now);
     toec_ecn_cut(t);
     if (toec_cc_owns_cwnd(t))
         return;
-    if (t->cc.ssthresh < t->rack.episode->tlp_flight / 2) /* what was outstanding then */
+    if (t->cc.ssthresh <
+        t->rack.episode->tlp_flight / 2) /* the data outstanding when the probe was sent */
         t->cc.ssthresh = t->rack.episode->tlp_flight / 2;
     if (t->cwnd > t->cc.ssthresh)
         t->cwnd = t->cc.ssthresh;
@@ -158,7 +159,7 @@ static void probe_repaired(struct toec_stack *s, struct toec_tcb *t, toec_time n
 
 /* ---- an ACK ---- */
 
-/* Without SACK: duplicate ACKs are counted. */
+/* Counts duplicate ACKs, without SACK. */
 static void in_open_reno(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int dup,
                          toec_time now)
 {
@@ -168,7 +169,7 @@ static void in_open_reno(struct toec_stack *s, struct toec_tcb *t, toec_u32 acke
         return;
     if (t->dupacks < 255)
         t->dupacks++;
-    /* R5681-09; R6582-01: duplicates of data resent by a timeout are no news */
+    /* R5681-09; R6582-01: ignore duplicate ACKs caused by retransmissions after a timeout */
     if (t->dupacks >= TOEC_DUPTHRESH && t->recover != t->snd_una && !toec_is_out(t, t->recover))
         enter_fast(s, t, 0, now);
     /* else limited transmit (R3042-01, R5681-11): the pipe is one segment smaller, so output sends
@@ -191,7 +192,7 @@ static void in_fast_reno(struct toec_tcb *t, toec_u32 acked, int dup)
     }
 }
 
-/* What is marked lost goes again, without a word to congestion control. */
+/* Retransmits the data marked lost, without notifying congestion control. */
 static void repair(struct toec_tcb *t, toec_time now)
 {
     begin_recovery(t, now);
@@ -201,7 +202,7 @@ static void repair(struct toec_tcb *t, toec_time now)
     t->flags = (t->flags | TOEC_F_LOSS) & ~(TOEC_F_FAST | TOEC_F_RTX_HEAD | TOEC_F_RTT);
 }
 
-/* RACK looks at what is outstanding, and what follows. Returns the bytes found lost. */
+/* Runs RACK on the outstanding data and enters recovery if needed. Returns the bytes found lost. */
 static toec_u32 look_for_losses(struct toec_stack *s, struct toec_tcb *t, toec_u32 delivered,
                                 toec_time now)
 {
@@ -237,8 +238,8 @@ void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
         } else if ((t->flags & TOEC_F_FAST) && !sack) {
             in_fast_reno(t, acked, dup);
         } else if (!sack) {
-            /* After a timeout: what F-RTO sent anew may have arrived. When nothing new was sent the
-             * duplicates are of what was sent before, and bring nothing more again. */
+            /* After a timeout: duplicates may report the arrival of F-RTO's new data. If no new
+             * data was sent, they are due to older segments and are not counted. */
             dup = dup && t->dupacks < 255 && TOEC_SEQ_GT(t->snd_max, t->recover);
             t->dupacks = acked ? 0 : (toec_u8)(t->dupacks + dup);
         }
@@ -282,11 +283,11 @@ void toec_rto_recovery(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_ecn_cut(t);
     t->dupacks = 0;
     t->probe_owed = 0;
-    /* R5682-03: while an earlier loss is being repaired, ACKs say nothing about this timeout. */
+    /* R5682-03: during the repair of an earlier loss, ACKs show nothing about this timeout. */
     t->rack.episode->frto = fresh || t->rexmits > 1 ? TOEC_FRTO_WAIT : TOEC_FRTO_OFF;
     toec_rack_rto(s, t, now);
-    /* R6298-11: the first segment goes, whatever is thought to be under way; R6675-06: whatever had
-     * been sent again before */
+    /* R6298-11: the first segment is sent whatever pipe is; R6675-06: even if it was retransmitted
+     * before */
     t->flags = (t->flags | TOEC_F_LOSS | TOEC_F_RTX_HEAD) & ~TOEC_F_FAST;
 }
 
@@ -302,11 +303,11 @@ void toec_lose_all(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     repair(t, now);
 }
 
-/* ---- what is sent again ---- */
+/* ---- retransmissions ---- */
 
-/* R6675-07: nothing is lost and nothing new to be sent, yet the end of the data has not been SACKed
- * for more than a round trip. Once in a recovery; not at once, as RFC 6675 would allow, when it may
- * well be on its way. */
+/* R6675-07: selects the rescue retransmission. Nothing is marked lost and there is no new data, but
+ * the last data has not been SACKed for more than a round trip. Once per recovery, and not at once
+ * as RFC 6675 would allow, because the data may still be in flight. */
 static int rescue(struct toec_tcb *t, toec_u32 *start, toec_u32 *end, toec_time now)
 {
     const struct toec_rack *k = &t->rack;
@@ -329,7 +330,7 @@ int toec_next_rtx(struct toec_tcb *t, int new_data, toec_u32 *start, toec_u32 *e
     if (t->flags & TOEC_F_RTX_HEAD)
         return toec_runs_first(t, 0, TOEC_RUN_SACKED, start, end);
     if (t->rack.episode->frto == TOEC_FRTO_NEW)
-        return 0; /* new data alone: the next ACK tells */
+        return 0; /* new data only: the next ACK decides */
     if (t->rack.lost)
         return toec_runs_first(t, TOEC_RUN_LOST, TOEC_RUN_SACKED, start, end);
     if (new_data || (t->flags & (TOEC_F_FAST | TOEC_F_SACK)) != (TOEC_F_FAST | TOEC_F_SACK))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_runs.c - the record of transmissions of a flow; tcp_rack.h says what it is.
+ * tcp_runs.c - the record of transmissions of a flow, described in tcp_rack.h.
  *
- * Its cost is bounded whatever the peer SACKs (CVE-2019-11477, CVE-2019-11478): a block is found by
- * bisection, replaces what it touches in one move of at most TOEC_RUNS entries, and there are four
- * blocks at most to an ACK. The record is never longer.
+ * Its cost is bounded whatever the peer SACKs (CVE-2019-11477, CVE-2019-11478). The record has at
+ * most TOEC_RUNS entries. A block is located by bisection and replaces the runs it touches in one
+ * move. An ACK has at most four blocks.
  */
 #include "tcp_runs.h"
 
@@ -12,7 +12,7 @@
 #include "tcp_tables.h"
 #include "tcp_timer.h"
 
-/* What a run may hold of 1/32 SRTT: srtt is kept times 8. */
+/* The time a run may span, 1/32 SRTT; srtt is stored times 8. */
 #define QUANTUM(t) ((t)->srtt >> 8)
 
 static toec_u32 start_of(const struct toec_tcb *t, unsigned i)
@@ -28,8 +28,8 @@ void toec_runs_done(struct toec_stack *s, struct toec_tcb *t)
 
 /* ---- the episode of loss ---- */
 
-/* 2 MSL: so long after the last sign of loss nothing that was sent in it is under way any more, nor
- * a report about it. */
+/* 2 MSL: that long after the last sign of loss, no segment of the episode and no report about it is
+ * in the network any more. */
 #define EPISODE_TIME TOEC_TIME_WAIT_T
 
 TOEC_NOINLINE void begin_episode(struct toec_stack *s, struct toec_tcb *t, toec_time now)
@@ -37,7 +37,7 @@ TOEC_NOINLINE void begin_episode(struct toec_stack *s, struct toec_tcb *t, toec_
     struct toec_episode *e = toec_pool_get(&s->tcp->episodes);
 
     memset(e, 0, sizeof(*e));
-    /* What was delivered until now was so in order: it was sent before what is outstanding. */
+    /* Data delivered so far arrived in order, so it was sent before the outstanding data. */
     e->xmit_ts = (t->rack.n ? t->rack.run[0].sent : toec_stamp(now)) - 1;
     e->end_seq = e->fack = t->snd_una;
     e->rtt = t->srtt >> 3;
@@ -65,7 +65,7 @@ void toec_episode_done(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
     if (!e || t->rack.reo_set ||
         (t->flags & (TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD | TOEC_F_TLP | TOEC_F_SACKED)))
-        return; /* it goes on with the next data */
+        return; /* the episode continues with the next data */
     if (toec_ticks(now) - e->seen_at < EPISODE_TIME)
         toec_due(s, t, e->seen_at + EPISODE_TIME, now);
     else
@@ -82,12 +82,12 @@ static void note_marks(struct toec_tcb *t)
         t->flags &= ~TOEC_F_SACKED;
 }
 
-#ifndef RUNS_HELD /* tests/proofs/ takes fewer */
+#ifndef RUNS_HELD /* tests/proofs/ uses fewer */
 #define RUNS_HELD 16u
 #endif
 
-/* Moves n runs, which may overlap where they go, by way of the stack: core/ has no memmove(), and
- * the compiler must not see that it is one. */
+/* Moves n runs between possibly overlapping places, through a buffer on the stack: core/ has no
+ * memmove(), and the compiler must not turn this into one. */
 static void move_runs(struct toec_run *to, const struct toec_run *from, unsigned n)
 {
     struct toec_run hold[RUNS_HELD], *volatile by = hold;
@@ -97,13 +97,13 @@ static void move_runs(struct toec_run *to, const struct toec_run *from, unsigned
         unsigned where;
 
         part = TOEC_MIN(n - at, RUNS_HELD);
-        where = to < from ? at : n - at - part; /* up: the last first */
+        where = to < from ? at : n - at - part; /* upwards: begin with the last */
         memcpy(by, &from[where], part * sizeof(hold[0]));
         memcpy(&to[where], by, part * sizeof(hold[0]));
     }
 }
 
-/* Puts m runs in the place of `del` at index `at`; there is room. */
+/* Replaces `del` runs at index `at` by m runs; there is room. */
 static void splice(struct toec_rack *k, unsigned at, unsigned del, const struct toec_run *put,
                    unsigned m)
 {
@@ -114,7 +114,7 @@ static void splice(struct toec_rack *k, unsigned at, unsigned del, const struct 
     k->n = (toec_u8)(k->n + m - del);
 }
 
-/* The first run that ends beyond seq. */
+/* Returns the index of the first run that ends beyond seq. */
 static unsigned find(const struct toec_rack *k, toec_u32 seq)
 {
     unsigned lo = 0, hi = k->n;
@@ -140,7 +140,7 @@ void toec_runs_purge(struct toec_tcb *t)
         i++;
     if (i == 0)
         return;
-    if (e) { /* Delivered while nobody looked: in order, so the last of them was sent last. */
+    if (e) { /* Delivered while ACKs bypassed the record: in order, so the last was sent last. */
         e->xmit_ts = k->run[i - 1].sent;
         e->end_seq = k->run[i - 1].end;
         e->rtt = t->srtt >> 3;
@@ -155,7 +155,7 @@ void toec_runs_clear(struct toec_tcb *t)
     note_marks(t);
 }
 
-/* Neighbours with equal marks, all sent within `quantum` of the first, become one. */
+/* Merges neighbours with equal marks that were all sent within `quantum` of the first. */
 static void compact(struct toec_rack *k, toec_u32 quantum)
 {
     toec_u32 first = k->run[0].sent;
@@ -181,7 +181,7 @@ static void compact(struct toec_rack *k, toec_u32 quantum)
     k->n = (toec_u8)(n + 1);
 }
 
-/* Neighbours with equal marks: how many runs compact() can save at most. */
+/* Counts neighbours with equal marks: an upper bound of the runs that compact() can save. */
 static unsigned alike(const struct toec_rack *k)
 {
     unsigned i, n = 0;
@@ -191,9 +191,9 @@ static unsigned alike(const struct toec_rack *k)
     return n;
 }
 
-/* Makes room for `need` more runs, as far as it can be made. Returns 0 when nothing has moved: a
- * record full of what a hostile peer SACKed holds hardly two neighbours alike, and is counted
- * through rather than rewritten at every ACK. */
+/* Makes room for `need` more runs, as far as possible. Returns 0 when nothing has moved: a record
+ * filled by a hostile peer's SACKs has hardly any mergeable neighbours, so it is only scanned, not
+ * rewritten at every ACK. */
 static int make_room(struct toec_stack *s, struct toec_tcb *t, unsigned need)
 {
     struct toec_rack *k = &t->rack;
@@ -214,7 +214,7 @@ static int make_room(struct toec_stack *s, struct toec_tcb *t, unsigned need)
 
 /* ---- sent ---- */
 
-/* A run of its own. */
+/* Begins a new run for new data up to `end`. */
 TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec_time now)
 {
     struct toec_rack *k = &t->rack;
@@ -226,13 +226,13 @@ TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 
         k->n = 0;
         r = k->run;
         if (e) {
-            e->xmit_ts = stamp - 1; /* whatever was delivered was sent before */
+            e->xmit_ts = stamp - 1; /* all delivered data was sent before */
             e->rtt = t->srtt >> 3;
         }
     } else if (k->n == k->room) {
         if (make_room(s, t, 1)) {
             r = &k->run[k->n];
-        } else { /* all different: the last one takes it up, and is not known to be SACKed */
+        } else { /* no equal neighbours: the last run absorbs the data and loses its marks */
             r--;
             k->n--;
             if (r->marks & TOEC_RUN_SACKED)
@@ -244,8 +244,9 @@ TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 
         }
     }
     k->began = stamp;
-    /* What is sent again from now on begins a run of its own: joined to one from before, some of
-     * that would look sent after this, and this lost when it is delivered. */
+    /* The next retransmission must begin a new run. If it joined an earlier one, older
+     * retransmissions would appear to be sent after this data, and their delivery would mark this
+     * data lost. */
     if (e)
         e->rtx_end = end;
     r->end = end;
@@ -271,8 +272,8 @@ void toec_runs_sent(struct toec_stack *s, struct toec_tcb *t, toec_u32 end, toec
     begin_run(s, t, end, now);
 }
 
-/* When is it sent again? What went out for the first time in the same microsecond, but before,
- * must not look sent after it (RACK_sent_after() goes by the sequence number then). */
+/* Returns the stamp of a retransmission. New data sent earlier within the same stamp must not
+ * appear to be sent later (with equal stamps RACK_sent_after() compares sequence numbers). */
 static toec_u32 stamp_again(const struct toec_rack *k, toec_time now)
 {
     toec_u32 stamp = toec_stamp(now);
@@ -280,20 +281,21 @@ static toec_u32 stamp_again(const struct toec_rack *k, toec_time now)
     return stamp + (k->n && k->run[k->n - 1].sent == stamp);
 }
 
-/* How much is left of runs a and b beside [start, end), which begins in a and ends in b: 0 to 2. */
+/* Returns the number of parts of runs a and b that remain outside [start, end), which begins in a
+ * and ends in b: 0 to 2. */
 static unsigned parts_beside(const struct toec_tcb *t, unsigned a, toec_u32 start, unsigned b,
                              toec_u32 end)
 {
     return (unsigned)(TOEC_SEQ_LT(start_of(t, a), start) + TOEC_SEQ_LT(end, t->rack.run[b].end));
 }
 
-/* Is there room for [start, end) to be one run, in the place of runs a to b? */
+/* Returns not 0 when [start, end) can replace runs a to b as one run. */
 static int fits(const struct toec_tcb *t, unsigned a, toec_u32 start, unsigned b, toec_u32 end)
 {
     return t->rack.n + parts_beside(t, a, start, b, end) <= t->rack.room + b - a;
 }
 
-/* [a, b), all in run i, goes out again; returns what of it has been noted. */
+/* Records the retransmission of [a, b), all in run i; returns the end of the recorded part. */
 static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32 b, toec_time now)
 {
     struct toec_rack *k = &t->rack;
@@ -304,7 +306,7 @@ static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32
 
     if (r->marks & TOEC_RUN_SACKED)
         return b;
-    /* Joins what was sent again just before it. */
+    /* Join the retransmission that was sent just before. */
     if (from == a && i && r[-1].marks == TOEC_RUN_RTX && e->rtx_end == a &&
         stamp - e->rtx_began <= QUANTUM(t)) {
         if (r->marks & TOEC_RUN_LOST)
@@ -323,7 +325,7 @@ static toec_u32 resent_part(struct toec_tcb *t, unsigned i, toec_u32 a, toec_u32
     *mid = *r;
     if (b != r->end)
         put[m++] = *r;
-    if (k->n + m - 1 > k->room) { /* no room to tell its parts apart */
+    if (k->n + m - 1 > k->room) { /* no room to split the run: mark all of it */
         mid = put;
         b = r->end;
         a = from;
@@ -348,7 +350,7 @@ void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     struct toec_episode *e = toec_episode_get(s, t, now);
 
     toec_runs_purge(t);
-    k->began = toec_stamp(now) - QUANTUM(t) - 1; /* and so new data */
+    k->began = toec_stamp(now) - QUANTUM(t) - 1; /* new data must begin a new run, too */
     while (TOEC_SEQ_LT(start, end)) {
         toec_u32 to = end;
         unsigned i = find(k, start);
@@ -367,7 +369,7 @@ void toec_runs_resent(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
 
 /* ---- delivered ---- */
 
-/* Of those delivered r was sent last so far. */
+/* Notes the time of r, the most recently sent run delivered by this ACK so far. */
 static void time_run(const struct toec_run *r, struct toec_news *n)
 {
     int twice = (r->marks & TOEC_RUN_RTX) || (r->rate.in_flight & TOEC_TX_MERGED);
@@ -377,7 +379,7 @@ static void time_run(const struct toec_run *r, struct toec_news *n)
     n->run_rtt = twice ? 0 : n->stamp - r->sent;
 }
 
-/* `bytes` of r up to `end`. */
+/* Reports the delivery of `bytes` of r up to `end`. */
 static void delivered(struct toec_tcb *t, const struct toec_run *r, toec_u32 end, toec_u32 bytes,
                       struct toec_news *n)
 {
@@ -416,8 +418,8 @@ void toec_runs_acked(struct toec_tcb *t, toec_u32 una, struct toec_news *n)
     note_marks(t);
 }
 
-/* The run that covers all of [start, end) of what is SACKed now, and what is left of its
- * neighbours, are put in the place of runs a up to b. */
+/* Replaces runs a up to b by one SACKed run that covers [start, end), and by the remaining parts of
+ * its neighbours. */
 void toec_runs_sacked(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
                       struct toec_news *n)
 {
@@ -429,7 +431,7 @@ void toec_runs_sacked(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     if (a == k->n)
         return;
     if ((k->run[a].marks & TOEC_RUN_SACKED) && TOEC_SEQ_LE(end, k->run[a].end))
-        return; /* as most blocks of most ACKs: known */
+        return; /* already known, like most blocks of most ACKs */
     if (!fits(t, a, start, find(k, end - 1), end)) {
         if (!n->compacted && make_room(s, t, 2))
             a = find(k, start);

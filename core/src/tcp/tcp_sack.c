@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_sack.c - selective acknowledgment (RFC 2018) and reports of duplicates (RFC 2883): the
- * bounded list of what was received beyond a gap (intervals only; the bytes are in place already),
- * and the blocks that the peer sends, which the record of transmissions takes (tcp_runs.c).
+ * tcp_sack.c - selective acknowledgment (RFC 2018) and DSACK (RFC 2883). Receive side: the bounded
+ * list of intervals received beyond a gap (their bytes are already in the receive buffer). Send
+ * side: the peer's SACK blocks, which are applied to the record of transmissions (tcp_runs.c).
  */
 #include "tcp_sack.h"
 
 #include "tcp_runs.h"
 #include "tcp_tables.h"
 
-/* Puts [start, end) at index `at` of n intervals. Carried along rather than moved from the end, as
- * compilers make that a memmove(), which core/ does not have. */
+/* Inserts [start, end) at index `at` of n intervals. The loop runs upwards with a carried element:
+ * compilers would turn a move from the end into a memmove(), which core/ does not have. */
 static void insert(struct toec_iv *list, unsigned n, unsigned at, toec_u32 start, toec_u32 end)
 {
     struct toec_iv carry, next;
@@ -26,7 +26,8 @@ static void insert(struct toec_iv *list, unsigned n, unsigned at, toec_u32 start
 
 /* ---- receive side: most recent first (RFC 2018 4) ---- */
 
-/* The part of [start, end) that is here already; the first, when there are several (RFC 2883 4). */
+/* Records the part of [start, end) that was already received, the first if there are several (RFC
+ * 2883 4). */
 static void note_duplicate(struct toec_tcb *t, toec_u32 start, toec_u32 end)
 {
     toec_u32 first = end, last = end;
@@ -85,7 +86,7 @@ int toec_ooo_add(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_
     if (touching == 0 && t->n_ooo == t->ooo_room && !toec_ooo_more(s, t))
         return -1;
     note_duplicate(t, start, end);
-    /* Everything that overlaps or touches becomes one interval; the rest moves up. */
+    /* Merge all intervals that overlap or touch; the rest moves up. */
     for (i = 0; i < t->n_ooo; i++) {
         struct toec_iv v = t->ooo[i];
 
@@ -109,8 +110,8 @@ toec_u32 toec_ooo_advance(struct toec_stack *s, struct toec_tcb *t, toec_u32 rcv
     unsigned i, n = 0;
     toec_u32 to = rcv_nxt;
 
-    /* Intervals neither overlap nor touch, so at most one begins at or before rcv_nxt and reaches
-     * beyond it; those wholly below have been overtaken by in-order data. */
+    /* Intervals neither overlap nor touch, so at most one begins at or before rcv_nxt and extends
+     * beyond it. In-order data has replaced those entirely below. */
     for (i = 0; i < t->n_ooo; i++) {
         if (TOEC_SEQ_GT(t->ooo[i].start, rcv_nxt))
             t->ooo[n++] = t->ooo[i];
@@ -138,7 +139,8 @@ void toec_dsack_note(struct toec_tcb *t, toec_u32 start, toec_u32 end)
 
 /* ---- send side: what the peer reports ---- */
 
-/* Is the first block a DSACK (RFC 2883 4): below what is acknowledged, or within the second? */
+/* Returns not 0 when the first block is a DSACK (RFC 2883 4): below SND.UNA, or within the second
+ * block. */
 static int is_dsack(const struct toec_tcb *t, const struct toec_seg *g, toec_u32 una)
 {
     const struct toec_iv *b = g->sack;
@@ -151,7 +153,7 @@ static int is_dsack(const struct toec_tcb *t, const struct toec_seg *g, toec_u32
     return g->n_sack > 1 && TOEC_SEQ_GE(b->start, b[1].start) && TOEC_SEQ_LE(b->end, b[1].end);
 }
 
-/* Puts a block among n in ascending order. */
+/* Inserts a block into n blocks in ascending order. */
 static void put_sorted(struct toec_iv *list, unsigned n, const struct toec_iv *block)
 {
     for (; n > 0 && TOEC_SEQ_LT(block->start, list[n - 1].start); n--)
@@ -172,9 +174,9 @@ void toec_sack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec
         skip = 1;
     }
     n->by_sack = 1;
-    /* Ascending, as RFC 8985 6.2 step 3 has it: the order of the blocks of one ACK is no
-     * reordering. What lies below SND.UNA has been overtaken; anything beyond what was sent, or
-     * empty, is no report at all, and has no place in an order either. */
+    /* In ascending order, as in RFC 8985 6.2 step 3: the order of the blocks of one ACK is no
+     * reordering. Blocks below SND.UNA are obsolete; blocks beyond SND.MAX and empty blocks are
+     * invalid. */
     for (i = skip; i < g->n_sack; i++) {
         const struct toec_iv *b = &g->sack[i];
 

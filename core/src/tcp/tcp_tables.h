@@ -8,7 +8,8 @@
 
 #include "tcb.h"
 
-/* TIME-WAIT: what is needed to answer an old segment and to know a new SYN (RFC 6191). */
+/* A connection in TIME-WAIT: the state to answer an old segment and to accept a new SYN (RFC 6191).
+ */
 struct toec_tw {
     struct toec_hnode node;
     struct toec_tw *next, *prev; /* by expiry */
@@ -30,9 +31,9 @@ struct toec_tw {
 struct toec_listener {
     struct toec_hnode node; /* hash: port */
     void *owner;
-    struct toec_addr addr; /* for an exact one */
+    struct toec_addr addr; /* when `families` is 0 */
     toec_u16 port;
-    toec_u8 families; /* of any address: TOEC_L_IP4, TOEC_L_IP6; 0: listens on addr alone */
+    toec_u8 families; /* wildcard listener: TOEC_L_IP4, TOEC_L_IP6; 0: listens on addr only */
     toec_u8 live;
     toec_u8 overflowed; /* cookies were sent at overflow_at */
     toec_u8 ecn;        /* enum toec_ecn_policy of its flows */
@@ -52,25 +53,25 @@ struct toec_tcp {
     struct toec_pool flows, tws, listeners;
     struct toec_pool records, gaps, paces, episodes;
     struct toec_pool aos, ao_keys;
-    struct toec_ao **ao_of; /* by the flow's index; there is none without max_ao_keys */
+    struct toec_ao **ao_of; /* indexed by flow; allocated only when max_ao_keys is not 0 */
     struct toec_htab flow_tab, tw_tab, listen_tab;
-    struct toec_pool holders; /* of ports (tcp_bind.c) */
+    struct toec_pool holders; /* users of local ports (tcp_bind.c) */
     struct toec_htab holder_tab;
-    struct toec_tcb **pending; /* a queue of flows that owe something: pending_n from */
-    toec_u32 pending_first;    /* this place on, around the end */
-    toec_u32 pending_n;
-    struct toec_tcb **parked; /* those that wait for a neighbour, parked_n */
+    struct toec_tcb **pending; /* ring of flows with output pending */
+    toec_u32 pending_first;    /* index of its first entry */
+    toec_u32 pending_n;        /* its entries */
+    struct toec_tcb **parked;  /* flows that wait for a neighbour: parked_n */
     toec_u32 parked_n;
-    toec_u32 epoch; /* toec_send_epoch() when they were last looked at */
+    toec_u32 epoch; /* toec_send_epoch() when the parked flows were last checked */
     toec_u32 half_open;
     struct toec_tw *tw_first, *tw_last;
     struct toec_timer tw_timer;
     struct toec_tfo_cache tfo;
     struct toec_wheel pace_wheel;    /* in 2^14 ns, see tcp_pace.h */
-    struct toec_tcb **owing;         /* tcp_delack.c: a queue; 0: has left it */
+    struct toec_tcb **owing;         /* queue of delayed ACKs (tcp_delack.c); 0: removed entry */
     toec_u32 owing_head, owing_tail; /* free-running */
     toec_u32 owing_mask;
-    unsigned owing_shift; /* toec_tcb.owing_at counts so many places, as a power of two */
+    unsigned owing_shift; /* toec_tcb.owing_at counts in units of 1 << owing_shift entries */
 };
 
 #define TOEC_TMR_FLOW ((enum toec_timer_kind)TOEC_TMR_TCP)

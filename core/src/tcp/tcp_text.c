@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_text.c - segment text and FIN (RFC 9293 3.10.7.4, seventh and eighth): placed directly at its
- * stream offset, in order or not; and when to acknowledge it (RFC 9293 3.8.6.3, RFC 5681 4.2).
+ * tcp_text.c - segment text and FIN (RFC 9293 3.10.7.4, seventh and eighth). Text is placed
+ * directly at its stream offset, in order or not. Also decides when to acknowledge it (RFC 9293
+ * 3.8.6.3, RFC 5681 4.2).
  */
 #include "tcp_text.h"
 
@@ -13,7 +14,7 @@
 #include "tcp_sack.h"
 #include "tcp_tw.h"
 
-/* The FIN has come in order: rcv_nxt lies behind it. Not 0 when the flow is gone. */
+/* Handles an in-order FIN; rcv_nxt is already beyond it. Returns not 0 when the flow was freed. */
 static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     t->flags = (t->flags | TOEC_F_ACK_NOW) & ~(TOEC_F_OOO | TOEC_F_OOO_FIN);
@@ -24,7 +25,7 @@ static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     case TOEC_ESTABLISHED:
         t->state = TOEC_CLOSE_WAIT;
         break;
-    case TOEC_FIN_WAIT_1: /* our FIN is not acknowledged, else it were FIN-WAIT-2 */
+    case TOEC_FIN_WAIT_1: /* our FIN is not acknowledged, else the state would be FIN-WAIT-2 */
         t->state = TOEC_CLOSING;
         break;
     default: /* FIN-WAIT-2 */
@@ -39,8 +40,8 @@ static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
-/* RFC 9293 MUST-40, MUST-58, MUST-59, SHLD-18, SHLD-19; R1122-26, R5681-13, R5681-14: at the next
- * poll, or within 40 ms. */
+/* Schedules an ACK for the next poll, or within 40 ms. RFC 9293 MUST-40, MUST-58, MUST-59, SHLD-18,
+ * SHLD-19; R1122-26, R5681-13, R5681-14. */
 static void schedule_ack(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                          toec_time now)
 {
@@ -54,7 +55,8 @@ static void schedule_ack(struct toec_stack *s, struct toec_tcb *t, const struct 
         toec_pend(s, t);
         return;
     }
-    /* A sender in slow start waits for every ACK; a pushed segment more likely for our answer. */
+    /* A sender in slow start needs every ACK. After a pushed segment the application's answer is
+     * likely to carry the ACK. */
     if (!(g->flags & TOEC_TH_PSH) && t->quick) {
         t->quick--;
         t->flags |= TOEC_F_ACK_NOW;
@@ -79,9 +81,9 @@ static void out_of_order(struct toec_stack *s, struct toec_tcb *t, const struct 
     int fin = (g->flags & TOEC_TH_FIN) != 0;
 
     if (fin && (t->flags & TOEC_F_OOO_FIN) && t->rcv_fin != g->seq + g->len)
-        fin = 0; /* two ends of one stream: the first claim stands */
+        fin = 0; /* conflicting FINs: the first one is valid */
     if (g->len == 0 && !fin) {
-        ; /* nothing is left of it that could be kept */
+        ; /* nothing is left to store */
     } else if (toec_ooo_add(s, t, g->seq, g->seq + g->len + (toec_u32)fin)) {
         TOEC_COUNT(s, tcp_ooo_full);
     } else {
@@ -93,7 +95,7 @@ static void out_of_order(struct toec_stack *s, struct toec_tcb *t, const struct 
         }
     }
     t->quick = TOEC_QUICKACKS;
-    toec_send_ack(s, t, now); /* R5681-07: a duplicate ACK at once, one for each */
+    toec_send_ack(s, t, now); /* R5681-07: an immediate duplicate ACK for each segment */
 }
 
 void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g, toec_time now)
@@ -107,7 +109,7 @@ void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *
         return;
     }
     if ((t->flags & TOEC_F_USER_GONE) && g->len) {
-        /* Nobody will read it (RFC 9293 3.6.1): the peer must learn that. */
+        /* The application no longer reads (RFC 9293 3.6.1): notify the peer by RST. */
         TOEC_COUNT(s, tcp_data_after_close);
         toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
         return;
@@ -118,8 +120,8 @@ void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *
     }
     place(s, t, g);
     if (t->flags & TOEC_F_OOO)
-        t->flags |= TOEC_F_ACK_NOW;        /* R5681-08: a gap is filled, in whole or in part */
-    if ((t->flags & TOEC_F_OOO) && !fin) { /* what came from beyond a FIN is not of the stream */
+        t->flags |= TOEC_F_ACK_NOW;        /* R5681-08: the segment fills all or part of a gap */
+    if ((t->flags & TOEC_F_OOO) && !fin) { /* data beyond a FIN is not part of the stream */
         to = toec_ooo_advance(s, t, to);
         if ((t->flags & TOEC_F_OOO_FIN) && TOEC_SEQ_GT(to, t->rcv_fin)) {
             to = t->rcv_fin;

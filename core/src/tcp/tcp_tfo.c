@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_tfo.c - Fast Open (RFC 7413): data on the SYN, for peers that a cookie has shown to be at
- * their address. R7413-01 holds for who asks for nothing: the option is then ignored.
+ * tcp_tfo.c - Fast Open (RFC 7413): data on the SYN, from peers whose address a cookie has
+ * verified. Without TCP_FASTOPEN on the listener the option is ignored (R7413-01).
  *
- * Cookies are what Linux makes of the same key: SipHash of source and destination address, 8
- * bytes. The stack's own keys follow from its secret and change every TOEC_FO_PERIOD; the cookie
- * before is good until the next change, and answered with the new one. The keys that a listener is
- * given (TCP_FASTOPEN_KEY) stay until it is given others.
+ * With the same key, cookies are equal to Linux's: SipHash of source and destination address, 8
+ * bytes. The stack's own keys are derived from its secret and change every TOEC_FO_PERIOD. A cookie
+ * of the previous key is valid until the next change and is answered with a new one. The keys set
+ * for a listener (TCP_FASTOPEN_KEY) stay until they are replaced.
  */
 #include "tcp_tfo.h"
 
@@ -19,12 +19,12 @@
 #include "tcp_text.h"
 #include "tcp_timer.h"
 
-#define TOEC_FO_PERIOD 46 /* of 2^n ns: 19.5 hours */
+#define TOEC_FO_PERIOD 46 /* 2^46 ns: 19.5 hours */
 #define RESET_TIME     TOEC_MS(60000)
 #define BLOCK_TIME     TOEC_MS(60000) /* as Linux: doubled with each loss after the second */
 #define BLOCK_MAX      6u
 
-/* ---- cookies given out ---- */
+/* ---- issued cookies ---- */
 
 static void make_cookie(const toec_u64 key[2], const struct toec_addr *remote,
                         const struct toec_addr *local, toec_u8 out[TOEC_FO_COOKIE_LEN])
@@ -42,7 +42,7 @@ static void make_cookie(const toec_u64 key[2], const struct toec_addr *remote,
     }
 }
 
-/* Key `age` back of the listener; 0 when there is none. */
+/* Gets the listener's current key (age 0) or an earlier one; returns 0 when there is none. */
 static int get_key(const struct toec_stack *s, const struct toec_listener *l, unsigned age,
                    toec_time now, toec_u64 key[2])
 {
@@ -63,7 +63,8 @@ static int get_key(const struct toec_stack *s, const struct toec_listener *l, un
     return 1;
 }
 
-/* 1: made with the key in use, 2: with the one before, 0: not ours. R7413-02. */
+/* Returns 1 when the cookie was made with the current key, 2 with the previous key, 0 when it is
+ * not valid. R7413-02. */
 static int check_cookie(const struct toec_stack *s, const struct toec_listener *l,
                         const struct toec_seg *g, toec_time now)
 {
@@ -131,10 +132,10 @@ int toec_listen_fastopen_key(struct toec_stack *s, toec_u32 id, const toec_u8 *k
     return 0;
 }
 
-/* ---- cookies kept ---- */
+/* ---- cached cookies ---- */
 
-/* What is known of the flow's peer; make: the least recently used of its set is forgotten for it.
- * R7413-06. */
+/* Returns the cache entry of the flow's peer, or 0; make: creates one in place of the least
+ * recently used entry of its set. R7413-06. */
 static struct toec_tfo_peer *find_peer(struct toec_stack *s, const struct toec_tcb *t, int make)
 {
     struct toec_tfo_cache *c = &s->tcp->tfo;
@@ -159,8 +160,8 @@ static struct toec_tfo_peer *find_peer(struct toec_stack *s, const struct toec_t
     return oldest;
 }
 
-/* A path that swallows SYNs with the option or data (RFC 7413 7.1): plain ones for a while.
- * R7413-07. */
+/* Returns not 0 when the path drops SYNs with the option or data (RFC 7413 7.1); plain SYNs are
+ * then used for a while. R7413-07. */
 static int is_blocked(const struct toec_tfo_peer *p, toec_time now)
 {
     unsigned n = p->losses < BLOCK_MAX ? p->losses : BLOCK_MAX;
@@ -182,7 +183,7 @@ int toec_fastopen(struct toec_stack *s, struct toec_tcb *t, int no_cookie, toec_
     }
     t->fo.flags |= no_cookie ? TOEC_FO_NOCOOKIE : TOEC_FO_ASK;
     if (!no_cookie && (!p || p->len == 0))
-        return 0; /* RFC 7413 4.1.2: asks for one */
+        return 0; /* RFC 7413 4.1.2: the SYN requests a cookie */
     t->fo.flags |= TOEC_FO_DATA | TOEC_FO_HOLD;
     return 1;
 }
@@ -221,7 +222,7 @@ unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, u
         t->fo.flags &= (toec_u8)~TOEC_FO_DATA; /* no data without its cookie */
         return 0;
     }
-    memset(o, TOEC_TCPOPT_NOP, size); /* padding behind it, as Linux has it */
+    memset(o, TOEC_TCPOPT_NOP, size); /* padding after the option, as in Linux */
     o[0] = TOEC_TCPOPT_FASTOPEN;
     o[1] = (toec_u8)(2 + len);
     if (len)
@@ -285,7 +286,7 @@ toec_u32 toec_tfo_synack(struct toec_stack *s, struct toec_tcb *t, const struct 
     }
     if (t->fo.syn_len == 0)
         return 0;
-    /* What it does not acknowledge was not taken: it goes at once, as if never sent (4.2.1). */
+    /* Data that is not acknowledged was not accepted: send it at once, as if never sent (4.2.1). */
     acked = g->ack - t->iss - 1;
     t->snd_una += acked;
     t->snd_nxt = t->snd_max = t->snd_una;
@@ -299,8 +300,9 @@ toec_u32 toec_tfo_synack(struct toec_stack *s, struct toec_tcb *t, const struct 
 
 /* ---- as server ---- */
 
-/* RFC 7413 5.1: who is reset stays counted for a while, or a flood from one address that resets
- * what it opened would not be bounded. R7413-05. */
+/* Returns not 0 when the listener may open another flow. RFC 7413 5.1: a flow that was reset still
+ * counts for a while; otherwise a flood from an address that resets its flows would be unbounded.
+ * R7413-05. */
 static int has_room(struct toec_listener *l, toec_time now)
 {
     if (l->fo.resets && toec_ticks(now) - l->fo.reset_at >= RESET_TIME)
@@ -319,13 +321,13 @@ static int cookie_good(struct toec_stack *s, struct toec_listener *l, struct toe
     }
     good = check_cookie(s, l, g, now);
     if (good != 1)
-        t->fo.flags |= TOEC_FO_COOKIE; /* the right one, or the next */
+        t->fo.flags |= TOEC_FO_COOKIE; /* a valid cookie, or the next one */
     if (!good)
         TOEC_COUNT(s, tcp_fastopen_bad_cookie);
     return good;
 }
 
-/* May the flow be used before the handshake is over? */
+/* Returns not 0 when the flow may be used before the handshake is complete. */
 static int may_open(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
                     const struct toec_seg *g, toec_time now)
 {
@@ -338,8 +340,8 @@ static int may_open(struct toec_stack *s, struct toec_listener *l, struct toec_t
     return 1;
 }
 
-/* R7413-01: off, or without a good cookie, the option and the data are as if absent. R7413-04,
- * R7413-10: the window of a new flow bounds what it sends. */
+/* R7413-01: if Fast Open is off or the cookie is invalid, the option and the data are ignored.
+ * R7413-04, R7413-10: the initial window bounds what the flow sends. */
 void toec_tfo_open(struct toec_stack *s, struct toec_listener *l, struct toec_tcb *t,
                    struct toec_seg *g, toec_time now)
 {
@@ -372,7 +374,7 @@ int toec_tfo_syn_again(struct toec_stack *s, struct toec_tcb *t, const struct to
         return 0;
     TOEC_COUNT(s, tcp_syn_again);
     toec_ecn_take_syn(s, t, g);
-    t->rtt_start = 0; /* as in output_syn(): nothing to be timed any more */
+    t->rtt_start = 0; /* as in output_syn(): an RTT sample would be ambiguous */
     t->fo.flags |= TOEC_FO_SYNACK;
     toec_pend(s, t);
     return 1;
@@ -430,7 +432,7 @@ int toec_tfo_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     int r;
 
-    /* Nothing but the SYN-ACK is sent again before it is acknowledged. */
+    /* Until the SYN-ACK is acknowledged, only the SYN-ACK is retransmitted. */
     t->snd_nxt = t->snd_max;
     t->flags &= ~(TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD | TOEC_F_ZWIN | TOEC_F_RTT);
     if (!(t->fo.flags & TOEC_FO_SYNACK))

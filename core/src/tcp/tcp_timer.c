@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_timer.c - timers of a flow (RFC 9293 3.8.1 to 3.8.4, RFC 6298) on one wheel timer.
+ * tcp_timer.c - the timers of a flow (RFC 9293 3.8.1 to 3.8.4, RFC 6298) on one wheel timer.
  *
- * The flow's deadlines are ticks in the TCB; the wheel is set to the earliest one or before. Moving
- * a deadline back, as every ACK does, touches the TCB alone; the timer that then fires too early
- * looks again.
+ * The flow's deadlines are ticks in the TCB; the wheel timer is set to the earliest one or before.
+ * To postpone a deadline, as every ACK does, only the TCB is written. The wheel timer then fires
+ * too early and is set again.
  */
 #include "tcp_timer.h"
 
@@ -82,8 +82,8 @@ void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt)
             err = -err;
         t->rttvar = (toec_u32)((toec_i32)t->rttvar + err - (toec_i32)(t->rttvar >> 2));
     }
-    /* K * RTTVAR is rttvar as it stands; the minimum bounds it rather than the sum, so that the
-     * peer's delayed ACK never looks like a loss. 2^10 ns to ticks of 2^20 ns. */
+    /* K * RTTVAR equals the stored rttvar. The minimum applies to this term rather than to the sum,
+     * so that a delayed ACK never causes a timeout. 2^10 ns to ticks of 2^20 ns. */
     var = (t->rttvar >> 10) + 1;
     rto = (t->srtt >> 13) + (var > TOEC_RTO_MIN ? var : TOEC_RTO_MIN) + 1;
     if (rto > TOEC_RTO_MAX)
@@ -102,8 +102,8 @@ toec_u32 toec_backed_off(const struct toec_tcb *t)
     return rto < TOEC_RTO_MAX ? rto : TOEC_RTO_MAX;
 }
 
-/* The earlier of the probe and the RTO. Where the RTO would be the earlier it is the probe's time
- * all the same (R8985-06): a segment that was only late costs no window then. */
+/* Sets the timer to the earlier of the probe and the RTO. If the RTO is earlier, the probe is sent
+ * at that time instead (R8985-06): a segment that was only late then causes no window reduction. */
 static void set_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 after = toec_tlp_after(t), at = toec_ticks(now) + 1 + after;
@@ -171,27 +171,29 @@ static void give_up(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_tcb_reset(s, t, why, now);
 }
 
-/* Not 0 when the flow has been given up. RFC 9293 MUST-19, MUST-20, MUST-22, SHLD-10. */
+/* Counts a timeout; returns not 0 when the flow was aborted. RFC 9293 MUST-19, MUST-20, MUST-22,
+ * SHLD-10. */
 static int count_timeout(struct toec_stack *s, struct toec_tcb *t, int persist, toec_time now)
 {
     toec_u32 ticks = toec_ticks(now);
 
     if (t->rexmits == 0)
         t->stalled_at = ticks - toec_backed_off(t);
-    if (t->rexmits < 255) /* the user's time may be longer than that */
+    if (t->rexmits < 255) /* a long user timeout may allow more */
         t->rexmits++;
     if (toec_is_over(t, persist, ticks)) {
         give_up(s, t, now);
         return 1;
     }
     if (t->rexmits >= TOEC_R1)
-        toec_path_doubt(s, &t->path, now); /* RFC 9293 3.8.3 (b): the next hop may be to blame */
+        toec_path_doubt(s, &t->path, now); /* RFC 9293 3.8.3 (b): the next hop may have failed */
     if (t->backoff < 16)                   /* R6298-12 */
         t->backoff++;
     return 0;
 }
 
-/* RFC 6298 5.4 to 5.7 (R6298-12), or a zero-window probe; not 0 when the flow is gone. */
+/* Handles RFC 6298 5.4 to 5.7 (R6298-12), a tail loss probe or a zero-window probe; returns not 0
+ * when the flow was freed. */
 static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     int persist = (t->flags & TOEC_F_PERSIST) != 0;
@@ -210,10 +212,10 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
             t->probe_owed = 1;
             toec_pend(s, t);
         } else if (TOEC_SEQ_GE(toec_ticks(now), t->rack.rto_at)) {
-            return on_rtx(s, t, now); /* SACKs have come since: RACK's timer and the RTO do */
+            return on_rtx(s, t, now); /* SACKs have arrived: only RACK's timer and the RTO apply */
         }
         t->flags |= TOEC_F_RTX;
-        if (t->probe_owed) /* RFC 8985 7.3: the RTO starts anew */
+        if (t->probe_owed) /* RFC 8985 7.3: the RTO restarts */
             t->rack.rto_at = toec_ticks(now) + 1 + toec_backed_off(t);
         t->rtx_at = t->rack.rto_at;
         return 0;
@@ -230,19 +232,19 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         TOEC_COUNT(s, tcp_timeouts);
         t->flags &= ~TOEC_F_RTT;
         if (t->state >= TOEC_ESTABLISHED) {
-            toec_rto_recovery(s, t, now); /* what goes out again is counted as it does */
+            toec_rto_recovery(s, t, now); /* output counts the retransmissions */
             toec_pm_timeout(s, t, now);
         } else {
             t->tally.retransmits++;
-            t->snd_nxt = t->iss; /* SYN or SYN-ACK once more */
+            t->snd_nxt = t->iss; /* retransmit the SYN or SYN-ACK */
         }
     }
     toec_pend(s, t);
     return 0;
 }
 
-/* Keep-alive (RFC 9293 3.8.4) or the end of FIN-WAIT-2; not 0 when the flow is gone. RFC 9293
- * MUST-26, MUST-28, MUST-29, SHLD-12. */
+/* Handles a keep-alive (RFC 9293 3.8.4) or the end of FIN-WAIT-2; returns not 0 when the flow was
+ * freed. RFC 9293 MUST-26, MUST-28, MUST-29, SHLD-12. */
 static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 idle = toec_ticks(now) - t->rcv_at, wait = TOEC_MS(t->keep_idle * 1000ull);
@@ -257,12 +259,12 @@ static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (!(t->flags & TOEC_F_KEEPALIVE) || t->state < TOEC_ESTABLISHED)
         return 0;
     if (t->snd_una != t->snd_max || idle < wait) {
-        /* the retransmission timer watches over unacknowledged data */
+        /* for unacknowledged data the retransmission timer is responsible */
         toec_keep_start(s, t, idle < wait ? wait - idle : wait, now);
         t->keep_probes = 0;
         return 0;
     }
-    limit = toec_user_timeout(t); /* as Linux: the user's time goes before the count */
+    limit = toec_user_timeout(t); /* as in Linux: the user timeout replaces the count */
     if (limit ? t->keep_probes && idle >= limit : t->keep_probes >= t->keep_cnt) {
         TOEC_COUNT(s, tcp_keepalive_dead);
         toec_tcb_reset(s, t, toec_silence(t), now);
@@ -293,7 +295,7 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         return;
     if ((t->flags & TOEC_F_KEEP_T) && TOEC_SEQ_GE(ticks, t->keep_at) && on_keep(s, t, now))
         return;
-    /* What is left. */
+    /* Set the timer for the remaining deadlines. */
     if (toec_delack_timed(s, t))
         toec_due(s, t, ticks + toec_delack_left(t, ticks), now);
     if (t->flags & TOEC_F_CORK_T)
@@ -302,7 +304,8 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_due(s, t, t->rack.episode->reo_at, now);
     if (t->flags & TOEC_F_RTX) {
         toec_due(s, t, t->rtx_at, now);
-    } else if (t->snd_una == t->snd_max) { /* whoever sends sets a timer: idle since, or paused */
+    } else if (t->snd_una ==
+               t->snd_max) { /* output sets a timer, so the flow has been idle since, or is paced */
         toec_runs_done(s, t);
         toec_episode_done(s, t, now);
     }
@@ -310,9 +313,9 @@ void toec_flow_timer(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_due(s, t, t->keep_at, now);
 }
 
-/* With the next ones fetched: those that are looked at here, and what more the first flows touch
- * that will send: output_pending() has its turn when all timers are done, and fetches the others.
- */
+/* Handles an expired flow timer and prefetches the next one. Also prefetches the rest of this
+ * flow's TCB if it is among the first that will send; output_pending(), which runs after all
+ * timers, prefetches the others. */
 static void flow_expired(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     if (t->timer.ahead)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_tw.c - TIME-WAIT (RFC 9293 3.6, RFC 1337, RFC 6191) in entries of their own: a closed flow
- * gives its TCB and buffers back at once.
+ * tcp_tw.c - TIME-WAIT (RFC 9293 3.6, RFC 1337, RFC 6191), kept in separate small entries: a closed
+ * flow frees its TCB and buffers at once.
  */
 #include "tcp_tw.h"
 
@@ -37,7 +37,7 @@ static void queue_del(struct toec_tcp *tcp, struct toec_tw *w)
         tcp->tw_last = w->prev;
 }
 
-/* All entries wait equally long, so the queue by entry is the queue by expiry. */
+/* All entries wait equally long, so the order of entry is the order of expiry. */
 static void queue_add(struct toec_stack *s, struct toec_tw *w, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
@@ -88,7 +88,7 @@ void toec_tw_enter(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         w->ts_recent = t->ts_recent;
         w->ts_off = t->ts_off;
         w->reuse = t->pm.reuse;
-        t->pm.reuse = TOEC_REUSE_GIVEN; /* with the port */
+        t->pm.reuse = TOEC_REUSE_GIVEN; /* the entry now holds the port */
         w->acked_at = toec_ticks(now) - TOEC_CHALLENGE_T;
         w->ao = (t->rare & TOEC_RARE_AO) ? toec_ao_detach(s, t) : 0;
         toec_htab_add(&s->tcp->tw_tab, &w->node, t->node.hash);
@@ -102,7 +102,7 @@ void toec_tw_again(struct toec_stack *s, const struct toec_tw *is, toec_u32 hash
 {
     struct toec_tw *w = toec_pool_get(&s->tcp->tws);
 
-    if (!w) { /* fewer than before: the oldest have waited longest */
+    if (!w) { /* the pool is smaller than before: replace the oldest entry */
         TOEC_COUNT(s, tcp_tw_recycled);
         toec_tw_free(s, s->tcp->tw_first);
         w = toec_pool_get(&s->tcp->tws);
@@ -162,15 +162,15 @@ int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg
         TOEC_COUNT(s, tcp_tw_rst_ignored); /* RFC 1337: TIME-WAIT assassination */
         return 0;
     }
-    /* RFC 6191 2, RFC 9293 3.6.1: a SYN that is surely newer opens a new incarnation. Where nobody
-     * listens it is refused as any: answered with an ACK, its sender could but send a reset, which
-     * is ignored above, and would hear of no refusal for 2 MSL. */
+    /* RFC 6191 2, RFC 9293 3.6.1: a SYN that is certainly newer opens a new incarnation. Without a
+     * listener it is refused like any other SYN. If it were answered with an ACK, its sender would
+     * send a RST, which is ignored above, and would not learn of the refusal for 2 MSL. */
     if (newer && (g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN) {
         if (iss)
             *iss = toec_tw_reopen(s, w, *iss);
         return 1;
     }
-    /* A retransmitted FIN shows that the peer has not seen our ACK: 2 MSL begin anew. */
+    /* A retransmitted FIN shows that the peer has not received our ACK: restart the 2 MSL. */
     if ((g->flags & TOEC_TH_FIN) && !stale && g->seq + g->len + 1 == w->rcv_nxt) {
         queue_del(s->tcp, w);
         w->since = toec_ticks(now);
@@ -178,8 +178,8 @@ int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg
         tw_ack(s, w, g, now);
         return 0;
     }
-    /* Nothing to say to an ACK that is as it should be; anything else is acknowledged, seldom, so
-     * that two ends in TIME-WAIT cannot keep each other busy. */
+    /* An ACK with the expected numbers needs no answer. Anything else is acknowledged, at a limited
+     * rate, so that two ends in TIME-WAIT cannot cause an ACK loop. */
     if (!(g->flags & (TOEC_TH_SYN | TOEC_TH_FIN)) && g->len == 0 && g->seq == w->rcv_nxt && !stale)
         return 0;
     if (toec_ticks(now) - w->acked_at >= TOEC_CHALLENGE_T / 2)

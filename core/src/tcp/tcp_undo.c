@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_undo.c - was there a loss at all? Three ways to learn that what was sent again had only been
- * late: the echoed timestamp of the original (Eifel, RFC 3522), an ACK after a timeout for what was
- * not sent again (F-RTO, RFC 5682), a DSACK for each retransmission (RFC 3708). The window is then
- * what it was before (RFC 4015).
+ * tcp_undo.c - detects spurious retransmissions and undoes the window reduction. Three signs show
+ * that the data had only been late: the echoed timestamp of the original (Eifel, RFC 3522), an ACK
+ * after a timeout for data not retransmitted (F-RTO, RFC 5682), a DSACK for each retransmission
+ * (RFC 3708). The window is then restored (RFC 4015).
  */
 #include "tcp_undo.h"
 
@@ -43,7 +43,7 @@ void toec_undo_resent(struct toec_tcb *t, toec_time now)
     }
 }
 
-/* R5682-04, for a timeout: by RFC 4015. */
+/* Restores the window. R5682-04, after a timeout: as in RFC 4015. */
 static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     struct toec_undo *u = &t->rack.episode->undo;
@@ -55,9 +55,9 @@ static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->tally.undone++;
     toec_cc_undo(t, now);
     u->on = 0;
-    t->ecn.flags &= (toec_u8)~TOEC_ECN_CUT; /* it was that of the loss, and is taken back */
+    t->ecn.flags &= (toec_u8)~TOEC_ECN_CUT; /* the cut was due to the loss and is undone */
     if (!u->rto)
-        t->rack.reordering = 1; /* what else made it look lost? */
+        t->rack.reordering = 1; /* the only other cause of the apparent loss */
     if (!(t->flags & (TOEC_F_FAST | TOEC_F_LOSS)))
         return;
     t->flags &= ~(TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD);
@@ -70,7 +70,8 @@ static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_rtx_start(s, t, now); /* without backoff, and a probe may come first again */
 }
 
-/* The first ACK of new data after the first retransmission echoes a timestamp from before it. */
+/* Returns not 0 when the first ACK of new data after the first retransmission echoes a timestamp
+ * older than that retransmission. */
 static int eifel(struct toec_tcb *t, toec_u32 acked, const struct toec_news *n)
 {
     struct toec_undo *u = &t->rack.episode->undo;
@@ -81,7 +82,7 @@ static int eifel(struct toec_tcb *t, toec_u32 acked, const struct toec_news *n)
     return n->has_ts && (t->flags & (TOEC_F_FAST | TOEC_F_LOSS)) && TOEC_SEQ_LT(n->tsecr, u->stamp);
 }
 
-/* Every retransmission has been reported as a duplicate (R2883-02). */
+/* Returns not 0 when DSACKs have reported every retransmission as a duplicate (R2883-02). */
 static int all_duplicates(struct toec_tcb *t, const struct toec_news *n)
 {
     struct toec_undo *u = &t->rack.episode->undo;
@@ -104,7 +105,7 @@ int toec_undo_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
     return 1;
 }
 
-/* Is there a full segment of new data that the peer's window takes? */
+/* Returns not 0 when there is a full segment of new data within the peer's window. */
 static int can_send_new(const struct toec_tcb *t)
 {
     toec_u32 end = t->snd_max + t->mss;
@@ -118,10 +119,11 @@ int toec_frto_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int 
     struct toec_episode *e = t->rack.episode;
 
     if (e->frto == TOEC_FRTO_WAIT) {
-        /* RFC 5682 2.1 (2a): a duplicate ACK, or all is acknowledged: nothing to be told apart.
-         * With SACK (3.1 (2), R5682-02) a duplicate only updates the scoreboard. */
+        /* RFC 5682 2.1 (2a): a duplicate ACK, or an ACK of all data, does not show whether the
+         * timeout was spurious. With SACK (3.1 (2), R5682-02) a duplicate only updates the
+         * scoreboard. */
         if (acked && TOEC_SEQ_LT(t->snd_una, t->recover) && can_send_new(t)) {
-            /* (2b), R5682-01: two new segments, slow start's for this ACK with them */
+            /* (2b), R5682-01: two new segments, including slow start's growth for this ACK */
             e->frto = TOEC_FRTO_NEW;
             if (!toec_cc_owns_cwnd(t))
                 t->cwnd = toec_pipe(t) + t->mss;
@@ -130,7 +132,7 @@ int toec_frto_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked, int 
         }
     } else if (e->frto == TOEC_FRTO_NEW && (acked || dup)) {
         e->frto = TOEC_FRTO_OFF;
-        if (n->orig && e->undo.on) { /* (3b): not sent again, and yet it has arrived */
+        if (n->orig && e->undo.on) { /* (3b): data that was not retransmitted has arrived */
             undo(s, t, n->now);
             return 1;
         }

@@ -5,11 +5,12 @@
 
 #include "tcb.h"
 
-/* The urgent pointer of a segment at seq, or 0. */
+/* Returns the urgent pointer for a segment at seq, or 0. */
 unsigned toec_urg_pointer(struct toec_tcb *t, toec_u32 seq);
-/* A segment has URG set; it is acceptable and not trimmed. */
+/* Handles an acceptable, not yet trimmed segment with URG set. */
 void toec_urg_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g);
-/* Urgent data waits to be sent: it is not held back, nor segmented by others. */
+/* Returns not 0 while urgent data waits to be sent. Such data is neither delayed nor passed to
+ * segmentation offload. */
 int toec_urg_waits(const struct toec_tcb *t);
 
 #endif

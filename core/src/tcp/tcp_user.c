@@ -15,7 +15,8 @@
 
 /* ---- OPEN ---- */
 
-/* The path and the own address to remote: 0 or why not. local: the own address asked for, or 0. */
+/* Finds the path and the local address for remote; returns 0 or an error. local: the requested
+ * local address, or 0. */
 static int route(struct toec_stack *s, const struct toec_addr *local,
                  const struct toec_addr *remote, struct toec_addr *src, struct toec_path *path)
 {
@@ -40,8 +41,8 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
     return toec_connect_from(s, 0, remote, remote_port, local_port, bufs, now, flow);
 }
 
-/* RFC 9293 MUST-43, MUST-44, MUST-46: the own address may be given; a path to many there is none.
- */
+/* RFC 9293 MUST-43, MUST-44, MUST-46: the local address may be specified; there are no paths to
+ * multicast or broadcast addresses. */
 int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
                       const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
                       const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow)
@@ -97,7 +98,7 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
 
 int toec_send(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, int push, toec_time now)
 {
-    /* before the handshake is over SND.UNA is the ISN, and the SYN takes no room */
+    /* during the handshake SND.UNA is the ISN, and the SYN takes no buffer space */
     int opening = t->state < TOEC_ESTABLISHED || (t->fo.flags & TOEC_FO_SYN);
     toec_u32 used;
 
@@ -119,7 +120,7 @@ int toec_send(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, int push, to
     return 0;
 }
 
-/* Received bytes that the owner has not read. */
+/* Returns the received bytes that the owner has not read. */
 static toec_u32 unread(const struct toec_tcb *t)
 {
     int fin = t->state == TOEC_CLOSE_WAIT || t->state == TOEC_CLOSING || t->state == TOEC_LAST_ACK;
@@ -135,9 +136,10 @@ int toec_recv(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, toec_time no
     if (n > unread(t))
         return TOEC_E_INVAL;
     t->rcv_read += n;
-    /* A window update of its own only when the peer may be waiting for it: it knows less than the
-     * buffer has (and the window field can say) by a quarter. ACKs carry the rest. RFC 9293
-     * MUST-39: nor less than toec_window_offer() would move the edge by. */
+    /* Send a separate window update only when the peer may be waiting for it: the edge it knows is
+     * behind by a quarter of the buffer (or of the window field's range, if less). ACKs carry
+     * smaller changes.
+     * RFC 9293 MUST-39: nor when toec_window_offer() would not advance the edge. */
     edge = t->rcv_read + size;
     if (TOEC_SEQ_GT(edge, t->rcv_nxt + most))
         edge = t->rcv_nxt + most;
@@ -163,7 +165,7 @@ static void queue_fin(struct toec_stack *s, struct toec_tcb *t)
         t->state = TOEC_FIN_WAIT_1;
     else if (t->state == TOEC_CLOSE_WAIT)
         t->state = TOEC_LAST_ACK;
-    /* no data comes any more that a SYN of Fast Open could wait for */
+    /* no more data follows for which a Fast Open SYN could wait */
     if (t->state >= TOEC_ESTABLISHED || (t->fo.flags & TOEC_FO_HOLD)) {
         t->fo.flags &= (toec_u8)~TOEC_FO_HOLD;
         toec_pend(s, t);
@@ -203,7 +205,7 @@ int toec_close(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 int toec_abort(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    /* What the user has sent and the windows let go, goes, as when each call sends at once. */
+    /* Send the data that the windows allow, as if each toec_send() had sent it at once. */
     if (t->state >= TOEC_ESTABLISHED && TOEC_SEQ_LT(t->snd_max, t->snd_end))
         (void)toec_tcp_output(s, t, now);
     toec_tcb_reset(s, t, TOEC_R_ABORTED, now);
@@ -212,7 +214,7 @@ int toec_abort(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
 /* ---- STATUS ---- */
 
-/* 2^10 ns to microseconds, rounded down: times 128 / 125. */
+/* Converts 2^10 ns to microseconds, rounded down: times 128 / 125. */
 static toec_u32 to_us(toec_u32 t)
 {
     return t + (toec_u32)toec_div64((toec_u64)t * 3u, 125u);
@@ -250,7 +252,7 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *t, struct
                           ((t->ecn.flags & TOEC_ECN_SEEN) ? TOEC_I_ECN_SEEN : 0) |
                           ((t->fo.flags & TOEC_FO_ACKED) ? TOEC_I_SYN_DATA : 0));
     if (t->fo.flags & TOEC_FO_SYN)
-        out->state = TOEC_SYN_RECEIVED; /* open for its user, not for the peer yet */
+        out->state = TOEC_SYN_RECEIVED; /* open for the application, not yet for the peer */
     out->mss_send = t->mss;
     out->pmtu = t->pm.mtu ? t->pm.mtu : t->path.mtu;
     out->mss_recv = toec_own_mss(&t->path) - toec_opt_len(t);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_uto.c - how long a flow may be without progress: R2 (RFC 9293 3.8.3), the user's own time for
- * it (MUST-21, Linux's TCP_USER_TIMEOUT), and the one that both ends agree on (RFC 5482).
+ * tcp_uto.c - limits on the time without progress: R2 (RFC 9293 3.8.3), the user's own timeout
+ * (MUST-21, Linux's TCP_USER_TIMEOUT), and the one negotiated with the peer (RFC 5482).
  *
- * RFC 5482 3.1: a flow that has been given ADV_UTO tells it the peer and takes the larger of both,
- * within bounds. A time the user has set stands (CHANGEABLE is false then). Who has not been given
- * one ignores the option: R5482-01.
+ * RFC 5482 3.1: a flow with ADV_UTO set advertises it to the peer and uses the larger of both
+ * values, within bounds. A timeout set by the user takes precedence (CHANGEABLE is then false). A
+ * flow without ADV_UTO ignores the option: R5482-01.
  */
 #include "tcp_uto.h"
 
@@ -13,7 +13,7 @@
 
 #define L_LIMIT 100u    /* seconds: RFC 9293 SHLD-11, RFC 5482 3.1 */
 #define U_LIMIT 86400u  /* a day: an attacker cannot hold a flow for longer (RFC 5482 4) */
-#define OWED    3u      /* not acknowledged, so a few segments carry it */
+#define OWED    3u      /* segments that carry the option, as it is not acknowledged */
 #define MINUTES 0x8000u /* the granularity bit */
 #define UTO_MAX (0x7fffu * 60u)
 
@@ -33,15 +33,15 @@ toec_u32 toec_user_timeout(const struct toec_tcb *t)
     return TOEC_MS(s * 1000ull);
 }
 
-/* RFC 9293 MUST-20 to MUST-23. As on Linux the user's time replaces the count of retransmissions
- * for data, and ends what is tried more often than that for a SYN and a window probe. */
+/* RFC 9293 MUST-20 to MUST-23. As in Linux, the user timeout replaces the count of retransmissions
+ * for data; for a SYN or a window probe it applies in addition to the count. */
 int toec_is_over(const struct toec_tcb *t, int persist, toec_u32 ticks)
 {
     toec_u32 limit = toec_user_timeout(t), since = t->stalled_at;
     unsigned r2 = TOEC_R2_DATA;
 
     if (persist && t->uto.shut)
-        since = t->uto.shut_at; /* also when each probe is answered: R6429-01 */
+        since = t->uto.shut_at; /* even if the peer answers each probe: R6429-01 */
     if (limit && ticks - since >= limit)
         return 1;
     if (t->state == TOEC_SYN_SENT)
@@ -93,7 +93,7 @@ unsigned toec_uto_option(struct toec_tcb *t, toec_u8 *o, unsigned room)
         toec_put16(o + 2, t->uto.adv);
     else
         toec_put16(o + 2, MINUTES | (t->uto.adv + 59) / 60);
-    if (t->state >= TOEC_ESTABLISHED && --t->uto.owed == 0) /* a SYN comes again by itself */
+    if (t->state >= TOEC_ESTABLISHED && --t->uto.owed == 0) /* a SYN is retransmitted anyway */
         t->rare &= (toec_u8)~TOEC_RARE_UTO;
     return TOEC_TCPOPT_UTO_LEN;
 }
@@ -101,6 +101,6 @@ unsigned toec_uto_option(struct toec_tcb *t, toec_u8 *o, unsigned room)
 /* R5482-04. */
 void toec_uto_input(struct toec_tcb *t, const struct toec_seg *g)
 {
-    if (g->uto & (MINUTES - 1)) /* RFC 5482 3.1: zero is reserved, and ignored */
+    if (g->uto & (MINUTES - 1)) /* RFC 5482 3.1: zero is reserved and ignored */
         t->uto.remote = g->uto;
 }
