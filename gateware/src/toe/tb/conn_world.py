@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All around toe_conn, for test_conn: hosts, FPCs, the flow table, neighbours; and what must come
-of what it takes."""
+"""The environment of toe_conn for test_conn: hosts, FPCs, the flow table, neighbours; and the
+expected outputs for each input."""
 
 from collections import Counter, deque
 
@@ -55,7 +55,7 @@ class Bench:
         self.qps = [Qp(i) for i in range(QPS)]
         self.table: dict[tuple, int] = {}  # tuple, as bits: place
         self.paths: dict[int, int] = {}
-        self.flows: dict[int, dict] = {}  # of a slot that is used
+        self.flows: dict[int, dict] = {}  # by slot in use
         self.waits: dict[tuple[int, int], dict] = {}  # CONNECTs: queue pair and cookie
         self.known: set[int] = set()  # neighbours
         self.due: dict[str, deque] = {n: deque() for n in ("event", "bare", "write", "free")}
@@ -67,16 +67,16 @@ class Bench:
         self.connecting: tuple | None = None
         self.messages: list[deque] = [deque() for _ in range(FPCS)]
         self.answer: int | None = None
-        self.neighbour: int | None = None  # asked for in the cycle before
+        self.neighbour: int | None = None  # requested in the previous cycle
         self.is_known, self.path = False, 0
         self.position = self.cookies = 0
-        self.anew: tuple | None = None  # who listens again, by which id and port
+        self.anew: tuple | None = None  # a restarted listener: queue pair, id, port
         self.odds, self.more, self.idle = 0.5, True, 0
         self.clocks: dict[int, int] = {}
         for stream in self.streams:
             stream.forget()
 
-    # ---- what comes ----
+    # ---- inputs ----
 
     def packet(self) -> None:
         rng = self.rng
@@ -93,11 +93,11 @@ class Bench:
             "opt": {"mss_ok": 1, "mss": rng.choice([0, 1460]), "ts_ok": 1, "tsval": 7},
         }  # fmt: skip
         packet = {"kind": KIND["PkTcp"], "tuple": tup, "mac": rng.getrandbits(48), "seg": seg}
-        # Where the table had it when it looked.
+        # The entry at the time of the lookup.
         place = self.table.get(TOE.pack("tuple_t", tup))
         tw = place is not None and place >> 16
         if rng.random() < 0.9 and place is not None and not tw:
-            return  # toe_table would have found it
+            return  # a hit of toe_table does not come here
         self.miss = (packet, int(bool(tw)), (place or 0) & 0xFFFF)
 
     def some_command(self) -> None:
@@ -110,7 +110,7 @@ class Bench:
         )
         self.position = (self.position + 1) % AROUND
         fields = {"flow": rng.randrange(4), "aux": rng.choice([*PORTS, *PORTS, 0])}
-        if self.anew and self.anew[0] is qp:  # a program that begins again, with flows on their way
+        if self.anew and self.anew[0] is qp:  # a restarted program with flows pending
             name, fields = "LISTEN", {"flow": self.anew[1], "aux": self.anew[2], "arg1": 2}
             self.anew = None
         elif name == "LISTEN":
@@ -130,7 +130,7 @@ class Bench:
         self.command = (command(SW[name], **fields), self.position, qp)
 
     def tells(self, flow: int, kind: str, **fields) -> None:
-        """An FPC, of a flow of its."""
+        """Sends a message of an FPC about one of its flows."""
         f = self.flows[flow]
         message = {"kind": KIND[kind], "flow": flow, "qp": f["qp"], "id": f["id"]} | fields
         if not f["active"] and not f["counted"] and (kind != "CnTimeWait" or fields.get("free")):
@@ -139,7 +139,7 @@ class Bench:
         self.messages[flow % FPCS].append(message)
 
     def fpcs(self) -> None:
-        """What flows come to."""
+        """Decides what happens to flows."""
         rng = self.rng
         for flow, f in self.flows.items():
             if not f["live"] or f["purged"] or rng.random() > 0.01:
@@ -170,7 +170,7 @@ class Bench:
             qp.off_for = 0 if qp.on else qp.off_for + 1
             if qp.off_for > 3 and rng.random() < 0.03:
                 qp.begin()
-            # Not while something may lead to a flow of it, or be judged: then either is right.
+            # Not while a pending input may begin one of its flows: both outcomes would be right.
             elif qp.on and not qp.detached and rng.random() < 0.0006 and self.rests():
                 qp.detached = True
                 self.count["detached"] += 1
@@ -191,7 +191,7 @@ class Bench:
         dut.detach_i.value = sum((q.on and q.detached) << q.index for q in self.qps)
         for stream in self.streams:
             stream.take(rng.random() < self.odds)
-        # Which slots are free is known when the event that takes one has come.
+        # Which slots are free is known after the event that takes one.
         if self.idle > 300:
             self.due["event"] = deque(e for e in self.due["event"] if e[0] != "maybe")
         still = bool(self.due["event"])
@@ -219,7 +219,7 @@ class Bench:
     # ---- the flow table ----
 
     def asked(self, bits: int) -> int:
-        """What the table does, and answers."""
+        """Executes a request to the table and returns its answer."""
         r = TOE.unpack("table_request_t", bits)
         tup = TOE.pack("tuple_t", r["path"]["tuple"])
         place = TOE.pack("place_t", r["place"])
