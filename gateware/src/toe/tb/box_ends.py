@@ -94,7 +94,7 @@ class Peer:
         self.open = self.closing = self.fin = self.fin_acked = self.ended = self.reset = False
         self.timer = 0
         self.how = ""  # which side ends it
-        self.hold = len(text)  # send limit for now  
+        self.hold = len(text)  # send limit for now
     @property
     def key(self) -> tuple[bytes, int]:
         return self.ip, self.sport
