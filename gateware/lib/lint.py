@@ -24,7 +24,7 @@ RULES = ",".join(
 
 
 def configurations() -> Iterator[tuple[str, str, list[str]]]:
-    """Yields list, top, parameters: each list with defaults, then with those of the report's rows."""
+    """Yields list, top, parameters: each list with defaults, then those of the report's rows."""
     for name in all_lists():
         yield name, name.rpartition("/")[2].removesuffix(".f"), []
     for row in designs():

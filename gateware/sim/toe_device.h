@@ -89,7 +89,7 @@ class ToeDevice
     {
         return cycles_;
     }
-    /* Brings the records in the area up to date. */
+    /* Updates the flow records in the area. */
     void fresh_records(int q);
 
     /* Called by toe_look.sv through DPI. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_look.sv - exposes internal state of the TOE to a simulation without extra ports: each TCB
-// as written, each deadline, and whether toe_conn and toe_dmaw are busy. Bound into the modules;
-// reports to C++ through DPI (sim/toe_device.cpp, which also has the order of the words).
+// toe_look.sv - what a simulation wants to know of the TOE beside its ports, without a port more: each TCB
+// as it is written, each deadline, whether toe_conn and toe_dmaw are at work. Bound into the modules;
+// told to C++ by DPI (sim/toe_device.cpp, which has the order of the words too).
 `resetall
 `default_nettype none
 
@@ -91,9 +91,9 @@ module toe_look_conn
   input wire                          clk_i,
   input wire                          rst_ni,
   input wire                          busy_i,
-  input wire                          some_i,   // flows in TIME-WAIT, the first expires at at_i
+  input wire                          some_i,   // in TIME-WAIT, the first until
   input wire tick_t                   at_i,
-  input wire waiting_t [Waiting-1:0]  waiting_i // CONNECTs that wait for neighbours
+  input wire waiting_t [Waiting-1:0]  waiting_i // CONNECTs for their neighbours
 );
   logic waits;
   tick_t again, left;

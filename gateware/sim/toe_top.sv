@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_top.sv - toe_core for C++ simulations (sim/toe_device.cpp): queue pairs and doorbells are
-// written one at a time, as through registers.
+// toe_top.sv - toe_core as toe_sim drives it: queue pairs and doorbells are written one at a time, as
+// through registers.
 `resetall
 `default_nettype none
 
@@ -160,7 +160,7 @@ module toe_top
   now_t now;
   assign now.ns = now_i;
 
-  // The memory of TCBs that are not on chip: answers in order, some cycles after the request.
+  // The memory of TCBs that are not on chip: an answer some cycles after it was asked, in order.
   logic tcb_arvalid, tcb_rvalid, tcb_rready, tcb_awvalid, tcb_wvalid, tcb_wlast, tcb_bvalid_q;
   logic [3:0] tcb_arid;
   logic [63:0] tcb_araddr, tcb_awaddr, read_at_q, write_at_q;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sdp_ram.sv - a simple dual-port RAM with one clock: one write port, one read port. The read
-// latency is one cycle; a read in the cycle of a write to the same address returns the old word.
+// sdp_ram.sv - a simple dual-port RAM of one clock: one write port, one read port. Data read are there a
+// cycle later; a read in the cycle of a write to the same address returns the old word.
 `resetall
 `default_nettype none
 
@@ -24,7 +24,7 @@ module sdp_ram #(
     rdata_q <= memory[raddr_i];
   end
 
-  // All zero, as after configuration of an FPGA.
+  // As after configuration of an FPGA: all zero.
   initial memory = '{default: '0};
 
   assign rdata_o = rdata_q;

@@ -95,6 +95,7 @@ class Peer:
         self.timer = 0
         self.how = ""  # which side ends it
         self.hold = len(text)  # send limit for now
+
     @property
     def key(self) -> tuple[bytes, int]:
         return self.ip, self.sport
