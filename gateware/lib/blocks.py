@@ -128,8 +128,8 @@ def lean(module: dict) -> dict:
 def part(
     name: str, top: str, values: tuple[tuple[str, int], ...]
 ) -> tuple[paths.Graph, frozenset[str]]:
-    """Returns the graph of a module of a file list with these parameters, and the digests of its
-    parts."""
+    """Returns the graph of a module of a file list with these parameters, and the digests of the
+    netlists that it consists of."""
     modules = declared(name)
     hidden = parts_of(top, modules)
     folder = synth.KEPT / "read" / "-".join([top, *(f"{k}{v}" for k, v in values)])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TIME-WAIT: connections leave in order and not early, and each segment is handled as RFC 9293, RFC
-6191 and RFC 5961 require, across wraps of the clock and of the sequence space."""
+"""TIME-WAIT: connections leave in order and not early, and each segment is handled as RFC 9293,
+RFC 6191 and RFC 5961 require, across wraps of the clock and of the sequence space."""
 
 from collections import deque
 from dataclasses import dataclass
