@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of scripts/gateware are made of."""
+"""The implementation of the commands of scripts/gateware."""

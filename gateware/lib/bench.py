@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For tests: builds a design with Verilator and runs a module of cocotb tests on it."""
+"""Builds a design with Verilator and runs a module of cocotb tests on it."""
 
 import hashlib
 import os
@@ -17,14 +17,14 @@ from .tools import GATEWARE, OUT, alone, environment
 
 
 def seeded() -> random.Random:
-    """What is random in a test, from TOE_TEST_SEED (1); the log has the seed."""
+    """Returns a test's random generator, seeded from TOE_TEST_SEED (default 1); logs the seed."""
     seed = int(os.environ.get("TOE_TEST_SEED", "1"))
     print(f"TOE_TEST_SEED={seed}")
     return random.Random(seed)
 
 
 def packed(*fields: tuple[int, int]) -> int:
-    """Values and their widths, the first one highest, as in a packed struct."""
+    """Packs (value, width) pairs, the first one in the highest bits, as a packed struct does."""
     whole = 0
     for value, width in fields:
         assert 0 <= value < 1 << width, (value, width)
@@ -33,11 +33,11 @@ def packed(*fields: tuple[int, int]) -> int:
 
 
 class Offers:
-    """A stream out of the design. What it offers stays as it is until it is taken."""
+    """An output stream of the design. Checks that an offer stays unchanged until accepted."""
 
     def __init__(self, dut, name: str, *more: str, ready: str | None = None) -> None:
-        """name: as in `<name>_valid_o`, `<name>_ready_i`, `<name>_o`; more: other outputs of it.
-        ready "": it is taken as it comes."""
+        """name: as in `<name>_valid_o`, `<name>_ready_i`, `<name>_o`; more: its other outputs.
+        ready "": the stream has no ready."""
         self.name = name
         self.valid = getattr(dut, f"{name}_valid_o")
         self.ready = None if ready == "" else getattr(dut, ready or f"{name}_ready_i")
@@ -47,16 +47,16 @@ class Offers:
         self.held: tuple[int, ...] | None = None
 
     def take(self, yes: bool) -> None:
-        """In this cycle, if something is offered."""
+        """Sets ready for this cycle."""
         self.takes = yes
         self.ready.value = yes
 
     def forget(self) -> None:
-        """Reset takes back what is offered."""
+        """Forgets the pending offer: a reset withdraws it."""
         self.held = None
 
     def sees(self) -> tuple[int, ...] | None:
-        """Before the clock's edge: what is taken with it."""
+        """Call before the clock edge. Returns the word that the edge accepts."""
         if not self.valid.value:
             assert self.held is None, f"{self.name}: an offer that was not taken is withdrawn"
             return None
@@ -67,7 +67,7 @@ class Offers:
 
 
 async def begin(dut) -> None:
-    """All inputs at zero, the clock runs, and reset is over."""
+    """Sets all inputs to zero, starts the clock and applies a reset."""
     for handle in dut:
         if handle._name.endswith("_i"):
             handle.value = 0
@@ -93,7 +93,7 @@ def simulate(
     env: dict[str, str] | None = None,
     fault: tuple[str, str, str] | None = None,
 ) -> None:
-    """lists: file lists of the design; module: the Python module whose cocotb tests run on top.
+    """Runs cocotb tests. lists: file lists of the design; module: the Python module of the tests.
     Fails when one fails or none ran. TOEHOLD_FST=1 writes dump.fst beside the results.
     fault: a file of the design, text that occurs in it once, and its replacement."""
     sources = list(dict.fromkeys([f for name in lists for f in read(name)] + (extra or [])))
@@ -137,7 +137,7 @@ def simulate(
             waves=trace,
             log_file=log,
         )
-    except (SystemExit, RuntimeError) as e:  # a test fails, an assertion of the design does
+    except (SystemExit, RuntimeError) as e:  # a failed test, a failed assertion of the design
         ended = e
     ran, failed = get_results(results) if results.exists() else (0, 0)
     if failed or not ran:
@@ -148,6 +148,6 @@ def simulate(
 
 
 def finds(fault: tuple[str, str, str], lists: list[str], top: str, module: str, **more) -> None:
-    """The tests fail when the design has this fault."""
+    """Checks that the tests fail on a design with this fault."""
     with pytest.raises(AssertionError, match=r"\d+ of \d+ failed"):
         simulate(lists, top, module, fault=fault, **more)

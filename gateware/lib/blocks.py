@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A large design part by part, each synthesized by itself, out of its context; then they are
-joined, so that what is counted and how deep logic lies is of the whole. A part that is there eight
-times is synthesized once, and again only when it is another: it is kept under a digest of what the
-front end makes of it, which comments and other parts do not change."""
+"""Synthesizes a large design part by part, each out of context, then joins the parts, so that
+counts and logic depth are those of the whole. A part with eight instances is synthesized once. Its
+result is cached under a digest of the front end's output, which does not depend on comments or on
+other parts."""
 
 import hashlib
 import json
@@ -17,26 +17,26 @@ from .filelist import read
 from .synth import Design
 from .tools import alone
 
-# A parameter that says which of many a module is, and changes constants alone.
+# The parameter that numbers the instances of a module; it only changes constants.
 WHICH = "Fpc"
 
-# Modules that only join others: each module that they name is a part.
+# Modules that only connect others: each module that they instantiate is a part.
 GLUE = ("toe_box", "toe_core")
 
-# Parts of a part: what hangs on the number of flows, so that all else is the same for any.
+# Parts of a part: modules that depend on the number of flows. The rest is the same for any number.
 INSIDE = {
     "toe_fpc": ("fpc_tcbs", "fpc_tell", "fpc_wait", "toe_fifo"),
     "toe_conn": ("conn_listeners", "conn_slots", "conn_tw", "conn_waits"),
     "toe_csr": ("toe_regs",),
 }
 
-# What lies in FILES but not in parts becomes a module LOGIC of its own; how the parts and LOGIC
-# are joined is written to SHELL.
+# Logic in FILES outside of the parts becomes a module LOGIC. The connections between the parts and
+# LOGIC are written to SHELL.
 APART = """read_slang -j 1 FILES
 setattr -unset src =*/*; setattr -mod -unset src =*; opt_clean
 select -set logic TOP/c:*PARTS; submod -name LOGIC @logic; opt_clean
 write_json SHELL; hierarchy -purge_lib -top LOGIC; write_rtlil READ"""
-# Memories begin with zeros unasked; bit by bit, those of 64 K flows would take more than 4 GiB.
+# Memories are zero by default; explicit initial bits for 64 K flows would take more than 4 GiB.
 WHOLE = """read_slang -j 1 --ignore-initial FILES
 setattr -unset src =*/*; setattr -mod -unset src =*; write_rtlil READ"""
 
@@ -44,7 +44,7 @@ RECIPE = [GLUE, INSIDE, WHICH, APART, WHOLE]
 
 
 def declared(name: str) -> dict[str, str]:
-    """The modules of a list of files, without comments."""
+    """Returns the modules of a file list by name, without comments."""
     found = {}
     for file in read(name):
         text = synth.code(file)
@@ -54,7 +54,7 @@ def declared(name: str) -> dict[str, str]:
 
 
 def needed(name: str, top: str) -> list[Path]:
-    """Those files of a list that a module is made from: its own and those of what they name."""
+    """Returns the files of a list that a module depends on, including its own."""
     files = {file: synth.code(file) for file in read(name)}
     where = {
         word: file
@@ -77,14 +77,13 @@ def parts_of(top: str, modules: dict[str, str]) -> list[str]:
 
 
 def parameters_of(text: str) -> set[str]:
-    """Those that may be given; yosys names local ones too."""
+    """Returns the parameters that may be overridden; yosys lists local ones too."""
     header = re.search(r"#\s*\((.*?)\)\s*\(", text, re.S)
     return set(re.findall(r"\bparameter\b[^=,]*?(\w+)\s*=", header[1])) if header else set()
 
 
 def mapped(name: str, text: Path) -> str:
-    """Makes the netlist of what was read into a file; gives the digest of just that, by which it is
-    kept."""
+    """Synthesizes the design in a file into a netlist; returns the digest of the cache entry."""
     h = hashlib.sha256(json.dumps([name, synth.MODULE]).encode())
     h.update(synth.tools())
     h.update(text.read_bytes())
@@ -104,7 +103,7 @@ def mapped(name: str, text: Path) -> str:
 
 
 def loaded(digest: str) -> dict:
-    """The netlist that mapped() has kept."""
+    """Loads the netlist that mapped() has cached."""
     return json.loads((synth.KEPT / digest / "netlist.json").read_text())
 
 
@@ -116,7 +115,7 @@ def measured(name: str, digest: str) -> paths.Graph:
 
 
 def lean(module: dict) -> dict:
-    """What is needed of yosys's description: a hundredth of it is."""
+    """Keeps the needed hundredth of yosys's description."""
     kept = ("type", "connections", "port_directions")
     cells = {name: {key: cell[key] for key in kept} for name, cell in module["cells"].items()}
     names = {n: net for n, net in module["netnames"].items() if not net["hide_name"]}
@@ -129,8 +128,8 @@ def lean(module: dict) -> dict:
 def part(
     name: str, top: str, values: tuple[tuple[str, int], ...]
 ) -> tuple[paths.Graph, frozenset[str]]:
-    """Of a list of files a module with these parameters, and the digests of what it was made
-    from."""
+    """Returns the graph of a module of a file list with these parameters, and the digests of the
+    netlists that it consists of."""
     modules = declared(name)
     hidden = parts_of(top, modules)
     folder = synth.KEPT / "read" / "-".join([top, *(f"{k}{v}" for k, v in values)])
@@ -158,11 +157,11 @@ def logic(top: str) -> str:
 
 
 def elaborated(design: Design, hidden: list[str], folder: Path) -> dict:
-    """Puts what is to be mapped into read.il, and gives how it and the parts are joined."""
+    """Writes the logic to be mapped into read.il, and returns its connections with the parts."""
     folder.mkdir(parents=True, exist_ok=True)
     options = [f"--blackboxed-module {part}" for part in hidden]
     if design.top not in GLUE:
-        options.append("--keep-hierarchy")  # flattened when it is gates
+        options.append("--keep-hierarchy")  # flattened after mapping
     words = {
         "FILES": " ".join([*options, synth.files(design, folder)]),
         "PARTS": "".join(f" {design.top}/t:{part} %d" for part in hidden),

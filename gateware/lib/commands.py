@@ -79,7 +79,7 @@ def text() -> str:
 
 
 def generate() -> Path:
-    """The package's file, rebuilt when the description changes."""
+    """Returns the package's file, rebuilt when the description changes."""
     with alone(FOLDER):
         FOLDER.mkdir(parents=True, exist_ok=True)
         path = FOLDER / "toe_cmd_pkg.sv"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the TOE's counters, COUNTERS[0] first, from the structures of its packages: a C++
-header for gateware/sim."""
+"""Generates a C++ header for gateware/sim with the names of the TOE's counters, COUNTERS[0] first,
+from the structures of its packages."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ from .tools import GATEWARE, OUT, alone
 
 FOLDER = OUT / "counters"
 
-# As toe_csr counts them, the lowest bit first.
+# In the order of toe_csr, the lowest bit first.
 STRUCTURES = [
     ("toe_pkg.sv", "box_counts_t"),
     ("toe_pkg.sv", "conn_counts_t"),
@@ -25,7 +25,7 @@ def names() -> list[str]:
         body = re.search(r"typedef struct packed \{([^}]*)\} " + structure + ";", text)[1]
         fields = re.findall(r"^\s*logic\s+(\w+);", body, re.M)
         found += [(structure.partition("_")[0], field) for field in reversed(fields)]
-    # Where two structures have the same name, that of the FPCs is the plain one.
+    # If two structures share a field name, the FPCs' counter has it without a prefix.
     plain = [field for _, field in found]
     return [
         f"{owner}_{field}" if plain.count(field) > 1 and owner != "fpc" else field
@@ -34,7 +34,7 @@ def names() -> list[str]:
 
 
 def generate() -> Path:
-    """The folder of toe_counters.h, rebuilt when the structures change."""
+    """Returns the folder of toe_counters.h, rebuilt when the structures change."""
     with alone(FOLDER):
         FOLDER.mkdir(parents=True, exist_ok=True)
         path = FOLDER / "toe_counters.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""yosys as the wheel has it, with a stack for large designs: a flat TOE's gates are gone through by
-recursion, and WebAssembly has half a MiB where nothing is said. Runs in the tools' own Python."""
+"""Runs the wheel's yosys with a stack for large designs: yosys traverses the gates of a flat TOE
+recursively, and WebAssembly's default stack is half a MiB. Runs in the tools' own Python."""
 
 import sys
 import threading
@@ -15,7 +15,7 @@ STACK = 256 << 20
 class Deep(wasmtime.Config):
     def __init__(self) -> None:
         super().__init__()
-        # The engine asks that the one that is not used here is no smaller.
+        # The engine requires that the async stack, unused here, is not smaller.
         ffi.wasmtime_config_async_stack_size_set(self.ptr(), STACK)
         self.max_wasm_stack = STACK
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What costs what in a netlist for Xilinx: LUTs, reads of LUT memories and entries of carry chains,
-between registers, memories, multipliers and ports (paths.py adds them up). yosys's own ltp takes a
-carry cell as one node, and sees loops where a chain has none."""
+"""The cost model of logic depth in a Xilinx netlist: LUTs, reads of LUT memories and entries of
+carry chains cost, between registers, memories, multipliers and ports (paths.py adds them up).
+yosys's own ltp treats a carry cell as one node, and finds loops that a chain does not have."""
 
 import re
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ Arc = tuple[list[Bit], Bit, int]  # inputs, output, cost
 
 
 def carry_arcs(cell: dict) -> list[Arc]:
-    """Bit n of a chain hangs on the bits up to n alone."""
+    """Bit n of a chain depends only on the bits up to n."""
     c = cell["connections"]
     arcs = []
     for n in range(len(c["S"])):
@@ -25,7 +25,7 @@ def carry_arcs(cell: dict) -> list[Arc]:
 
 
 def memory_arcs(cell: dict) -> list[Arc]:
-    """LUT memories are read without a clock: each output hangs on its addresses (RAM32M16: DOA on
+    """LUT memories are read asynchronously: each output depends on its address (RAM32M16: DOA on
     ADDRA; RAM64X1D: DPO on DPRA, SPO on A)."""
     c = cell["connections"]
     arcs = []
@@ -54,12 +54,12 @@ def arcs_of(cell: dict) -> list[Arc]:
 
 
 def plain(name: str) -> str:
-    """A name as in the sources: core.rx.total_q."""
+    """Returns a name as in the sources: core.rx.total_q."""
     return re.sub(r"^\$\w+\\|\\", "", name)
 
 
 class Netlist:
-    """A flat netlist: what each of its bits hangs on, what it is called, and where paths end."""
+    """A flat netlist: the dependencies and the name of each bit, and the ends of paths."""
 
     def __init__(self, module: dict) -> None:
         self.ports: dict[str, dict] = module["ports"]
@@ -74,11 +74,11 @@ class Netlist:
                 if net["hide_name"]:
                     continue
                 mine = f"{plain(name)}[{index}]" if len(net["bits"]) > 1 else plain(name)
-                # A net has a name in each module that it passes: the outermost is the shortest.
+                # A net has a name in each module on its way: the outermost is the shortest.
                 self.names[bit] = min(self.names.get(bit, mine), mine, key=len)
 
     def ends(self) -> Iterator[tuple[str, list[Bit]]]:
-        """What paths end in but for ports: its name, and the bits that it takes."""
+        """Yields the path ends other than ports: the cell's name and its input bits."""
         for name, cell in self.cells.items():
             if arcs_of(cell) and not cell["type"].startswith("RAM"):
                 continue

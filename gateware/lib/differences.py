@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the gateware TOE differs from core/ by packetdrill's scripts: expected, each by name.
+"""The expected differences between the gateware TOE and core/ in packetdrill's scripts, by name.
 
 tests/packetdrill/gateware-differences has a line SCRIPT:LINE NAME for each script that the gateware
 does not pass; docs/gateware-differences.md a section for each name."""
@@ -17,7 +17,7 @@ PAGE = ROOT / "docs" / "gateware-differences.md"
 
 
 def expected(table: Path = TABLE) -> dict[str, tuple[int, str]]:
-    """Script, the line at which it is seen, the name."""
+    """Returns by script: the line that fails and the name of the difference."""
     out = {}
     for line in table.read_text().splitlines():
         if not line.strip() or line.startswith("#"):
@@ -41,7 +41,7 @@ def line_of(result: Result) -> int:
 
 
 def complaints(results: dict[str, Result], known: dict[str, tuple[int, str]]) -> list[str]:
-    """What is not as the table has it."""
+    """Returns a message for each result that does not match the table."""
     out = []
     for script, result in results.items():
         line, name = known.get(script, (0, ""))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packed types of SystemVerilog packages: how wide they are, and which field a bit belongs to. A
-netlist has a port as bits; a path that ends in bit 3111 says nothing, one that ends in t.snd_nxt
-says where to look. Reads what the packages here use: struct packed, enum logic, logic, packed
-arrays of these."""
+"""Packed types of SystemVerilog packages: their widths, and the field that a bit belongs to. A
+netlist lists a port as bits, which are of no help in a path report: this turns bit 3111 into
+t.snd_nxt. Supports what the packages here use: struct packed, enum logic, logic, packed arrays of
+these."""
 
 import re
 from dataclasses import dataclass, field
@@ -12,25 +12,25 @@ NUMBER = re.compile(r"(?:\d+)?'(?:s?d)?(\d+)")
 
 @dataclass
 class Types:
-    """What packages declare."""
+    """The declarations of packages."""
 
     widths: dict[str, int] = field(default_factory=dict)
-    # Of each field its name, its width, its type.
+    # For each field: name, width, type.
     structs: dict[str, list[tuple[str, int, str]]] = field(default_factory=dict)
     arrays: dict[str, tuple[str, int]] = field(default_factory=dict)  # element, how many
     numbers: dict[str, int] = field(default_factory=dict)
 
     def value(self, text: str) -> int:
-        """Of a constant expression."""
+        """Evaluates a constant expression."""
         text = re.sub(r"\$bits\((\w+)\)", lambda m: str(self.widths[m[1]]), text)
         text = re.sub(r"\w+'\(", "(", NUMBER.sub(r"\1", text))
         text = re.sub(r"[A-Za-z_]\w*", lambda m: str(self.numbers[m[0]]), text)
         if not re.fullmatch(r"[\d\s()*+/-]+", text):
             raise ValueError(f"not a constant: {text}")
-        return int(eval(text.replace("/", "//")))  # digits and operators alone
+        return int(eval(text.replace("/", "//")))  # only digits and operators
 
     def dimensions(self, text: str) -> int:
-        """[3:0][7:0] are 32."""
+        """Returns the product of packed dimensions: 32 for [3:0][7:0]."""
         whole = 1
         for high, low in re.findall(r"\[([^:\]]+):([^\]]+)\]", text):
             whole *= self.value(high) - self.value(low) + 1
@@ -40,7 +40,7 @@ class Types:
         return self.widths[kind] * self.dimensions(dimensions)
 
     def read(self, text: str) -> None:
-        """A package, without comments; what it uses was read before."""
+        """Reads a package, without comments, after the packages that it imports."""
         declared = re.compile(
             r"(?P<number>localparam\s+[\w\[\]:\s]+?\s+(?P<n>\w+)\s*=\s*(?P<v>[^;]+);)"
             r"|typedef\s+(?P<struct>struct packed)\s*\{(?P<body>[^}]*)\}\s*(?P<s>\w+)\s*;"
@@ -53,7 +53,7 @@ class Types:
                 try:
                     self.numbers[m["n"]] = self.value(m["v"])
                 except (KeyError, ValueError):
-                    continue  # made by a function: no width hangs on it
+                    continue  # computed by a function: no width depends on it
             elif m["struct"]:
                 fields = list(self.fields(m["body"]))
                 self.structs[m["s"]] = fields
@@ -77,7 +77,7 @@ class Types:
                     yield name, width, kind if not dimensions else ""
 
     def name(self, kind: str, bit: int) -> str:
-        """The field that a bit of a type lies in, or nothing."""
+        """Returns the field that a bit of a type belongs to, or an empty string."""
         left = self.widths[kind]
         for name, width, inner in self.structs.get(kind, ()):
             left -= width
@@ -88,6 +88,6 @@ class Types:
 
 
 def ports(text: str) -> dict[str, str]:
-    """Of a module's text, by port that has a type of a package: that type."""
+    """Returns the type of each port of a module that has a type of a package."""
     found = re.findall(r"\b(?:input|output)\s+(?:wire|logic)\s+(\w+_[te])\s+(\w+)", text)
     return {name: kind for kind, name in found}

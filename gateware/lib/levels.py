@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How deep the logic of one module lies, by field of what it gives: what to cut next, in a minute
-where the whole takes many. The module is synthesized by itself, as a part of the report is
-(blocks.py), and kept as such."""
+"""Reports the logic depth of one module by field of its outputs, to find the next path to cut. It
+takes a minute, the whole design takes many. The module is synthesized out of context and cached, as
+a part of the report is (blocks.py)."""
 
 import sys
 from argparse import ArgumentParser
@@ -16,7 +16,7 @@ LIST = "src/toe/toe_fpc.f"
 
 
 def types(name: str) -> Types:
-    """Of all packages of a list of files."""
+    """Returns the types of all packages of a file list."""
     found = Types()
     for file in read(name):
         text = synth.code(file)
@@ -26,7 +26,7 @@ def types(name: str) -> Types:
 
 
 def ends(name: str, top: str, values: dict[str, int]) -> tuple[int, dict[str, tuple[int, str]]]:
-    """LUTs, and by place in which paths end how long the longest is and where it begins."""
+    """Returns the LUTs, and for each path end the depth and the start of its longest path."""
     design = synth.Design(top, name, values)
     folder = synth.KEPT / "read" / "-".join([top, *(f"{k}{v}" for k, v in values.items())])
     with blocks.alone(folder):

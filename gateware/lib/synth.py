@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synthesis for UltraScale+ and for ECP5 with place-and-route, each result kept under the digest of
-all that it was made from: out/gateware/report/<digest>/. What is there is not made again."""
+"""Synthesis for UltraScale+, and synthesis and place-and-route for ECP5. Results are cached under
+the digest of all their inputs: out/gateware/report/<digest>/."""
 
 import hashlib
 import json
@@ -25,12 +25,12 @@ DEEP = Path(__file__).with_name("deep_yosys.py")
 ABC9 = "scratchpad -set abc9.script +&scorr;&sweep;&dc2;&ps;&if,{C},{W},{D},{R},-v"
 XCUP = "synth_xilinx -family xcup -uram -noiopad -noclkbuf -top TOP"
 
-# The whole flattened first, so that what one module knows shortens another.
+# Flattened first, so that constants of one module shorten another.
 FLAT = f"read_slang -j 1 FILES; {ABC9}; {XCUP} -flatten; write_json NETLIST"
 
-# Flattened when it is gates: word by word a large design takes hours. The steps are those of
-# synth_xilinx without `check`, `fsm` and `share`, which take minutes each on words; the netlist is
-# checked instead.
+# Flattened after mapping to gates: flattened before, a large design takes hours. The steps are
+# those of synth_xilinx without `check`, `fsm` and `share`, which take minutes each; the netlist
+# is checked instead.
 MODULE = f"""read_rtlil READ; {ABC9}
 {XCUP} -run begin:prepare
 proc; opt_expr; opt_clean; opt -nodffe -nosdff; wreduce; peepopt; opt_clean
@@ -39,14 +39,14 @@ techmap -map +/cmp2lut.v -map +/cmp2lcu.v -D LUT_WIDTH=6; alumacc; opt -fast; me
 {XCUP} -run map_memory:map_luts
 flatten; opt_clean
 {XCUP} -run map_luts:edif; write_json NETLIST"""
-MINUTES = 30  # that one run of a tool may take
+MINUTES = 30  # limit for one run of a tool
 
 ECP5 = "read_slang -j 1 FILES; synth_ecp5 -top TOP -json NETLIST"
 NEXTPNR = ["--85k", "--speed", "8", "--out-of-context", "--timing-allow-fail", "--freq", "250"]
 
 
 class Failed(Exception):
-    """A tool did not do what it was to do; says which, and where its log is."""
+    """A tool failed; the message names the tool and its log."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Design:
 
     @cached_property
     def digest(self) -> str:
-        """Of what the figures hang on: sources without comments, parameters, recipes, tools."""
+        """The digest of all inputs: sources without comments, parameters, recipes, tools."""
         h = hashlib.sha256()
         recipes = [*blocks.RECIPE, MODULE] if self.parts else [FLAT]
         recipe = (self.top, self.parameters, *recipes, self.ecp5, ECP5, NEXTPNR)
@@ -85,7 +85,7 @@ def designs() -> list[Design]:
 
 
 def code(file: Path) -> str:
-    """Without comments."""
+    """Returns the text of a file without comments."""
     return re.sub(r"//.*|/\*.*?\*/", "", file.read_text())
 
 
@@ -94,7 +94,7 @@ def tools() -> bytes:
 
 
 def files(design: Design, folder: Path) -> str:
-    """For read_slang: copies of the sources, as somebody may change them while it is about to."""
+    """Copies the sources for read_slang, as they may be edited during the run."""
     found = []
     for index, file in enumerate(read(design.list)):
         copy = folder / "sources" / f"{index:02}-{file.name}"
@@ -106,7 +106,7 @@ def files(design: Design, folder: Path) -> str:
 
 
 def yosys(folder: Path, name: str, script: str) -> Path:
-    """Runs the script and gives where it puts its netlist."""
+    """Runs the script and returns the path of its netlist."""
     netlist = folder / f"{name}.json"
     text = script.replace("NETLIST", str(netlist)).replace("; ", "\n")
     (folder / f"{name}.ys").write_text(text + "\n")
@@ -116,7 +116,7 @@ def yosys(folder: Path, name: str, script: str) -> Path:
 
 
 def bounded(argv: list[object], log: Path, **options: object) -> int:
-    """Runs a tool: its memory WebAssembly bounds to 4 GiB, this its time. yosys must succeed."""
+    """Runs a tool with a time limit (WebAssembly limits memory to 4 GiB). yosys must succeed."""
     try:
         done = run(argv, timeout=60 * MINUTES, **options)
     except subprocess.TimeoutExpired:
@@ -127,20 +127,20 @@ def bounded(argv: list[object], log: Path, **options: object) -> int:
 
 
 def made(design: Design) -> bool:
-    """All that its row needs is there."""
+    """Returns whether all results of the row exist."""
     wanted = ["xcup", *(["ecp5"] if design.ecp5 else [])]
     return all((design.folder() / f"{name}.result").exists() for name in wanted)
 
 
 def luts_of_memory(kind: str) -> int:
-    """RAM32M16 and RAM64M8 are eight LUTs, RAM32M four, RAM128X1D two for each port."""
+    """RAM32M16 and RAM64M8 take eight LUTs, RAM32M four, RAM128X1D two for each port."""
     if shape := re.fullmatch(r"RAM(\d+)X1([SD])", kind):
         return max(1, int(shape[1]) // 64) * (2 if shape[2] == "D" else 1)
     return 8 if re.fullmatch(r"RAM\d+M\d+", kind) else 4
 
 
 def counted(kind: str) -> tuple[str, float]:
-    """As what a cell is counted, and how often."""
+    """Returns the kind that a cell is counted as, and its count."""
     if re.fullmatch(r"LUT[1-6]", kind) or kind.startswith("SRL"):
         return "LUT", 1
     if re.fullmatch(r"RAM\d+(X1[SD]|M\d*)", kind):
@@ -157,7 +157,7 @@ def total(counts: Iterable[Counter]) -> dict[str, float]:
 
 
 def kept(design: Design, name: str, make: Callable[[], object]) -> object:
-    """What make() gives, from the file if it has been made before."""
+    """Returns the cached result, or that of make()."""
     file = design.folder() / f"{name}.result"
     if not file.exists():
         design.folder().mkdir(parents=True, exist_ok=True)
@@ -169,14 +169,14 @@ def kept(design: Design, name: str, make: Callable[[], object]) -> object:
 
 
 def flat(design: Design, script: str, name: str) -> dict:
-    """The module of the netlist that the script makes."""
+    """Runs the script and returns the top module of its netlist."""
     script = script.replace("FILES", files(design, design.folder())).replace("TOP", design.top)
     netlist = yosys(design.folder(), name, script)
     return json.loads(netlist.read_text())["modules"][design.top]
 
 
 def ultrascale(design: Design) -> dict:
-    """Counts, depth, and both by part of the design (the modules of two levels)."""
+    """Returns counts and depth, both also by part of the design (two levels of modules)."""
 
     def make() -> dict:
         whole: dict = {}
@@ -203,15 +203,15 @@ def ultrascale(design: Design) -> dict:
 
 
 def part_of(name: str) -> str:
-    """core.gen_fpc[0].fpc.text.x is of core.gen_fpc[0].fpc; csr.regs.x of csr; what yosys names of
-    none."""
+    """core.gen_fpc[0].fpc.text.x is in part core.gen_fpc[0].fpc, csr.regs.x in csr; names that
+    yosys generates are in none."""
     words = name.split(".")[:-1] if not name.startswith("$") else []
     most = (3 if "[" in words[1] else 2) if len(words) > 1 and words[0] == "core" else 1
     return ".".join(words[:most])
 
 
 def ecp5(design: Design) -> dict:
-    """Clocks by seed."""
+    """Returns the clocks by seed."""
 
     def make() -> dict:
         flat(design, ECP5, "ecp5")
@@ -222,7 +222,7 @@ def ecp5(design: Design) -> dict:
 
 
 def place(design: Design, netlist: Path, seed: int) -> str:
-    """MHz, or how much of what there is too little of."""
+    """Returns the clock in MHz, or the resource that is exceeded and by how much."""
     log = design.folder() / f"nextpnr-{seed}.log"
     options = [*NEXTPNR, "--seed", seed, "--json", netlist]
     with log.open("w") as f:
@@ -244,7 +244,7 @@ def place(design: Design, netlist: Path, seed: int) -> str:
 
 
 def forget_others(current: list[Design]) -> None:
-    """Results of sources that are no more."""
+    """Removes results of outdated sources."""
     wanted = {d.digest for d in current}
     for design in current:
         wanted |= set(ultrascale(design).get("made of", []))
@@ -253,4 +253,4 @@ def forget_others(current: list[Design]) -> None:
             shutil.rmtree(folder)
 
 
-from . import blocks  # noqa: E402  (it stands on this module)
+from . import blocks  # noqa: E402  (imports this module)

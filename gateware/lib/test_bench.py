@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What becomes of a simulation by how its tests and its simulator end."""
+"""The outcome of a simulation, by the ends of its tests and its simulator."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from gateware.lib import bench
 
 
 class Runner:
-    """A simulator that ends so, having said of so many tests that they ran and failed."""
+    """A simulator that ends as given and reports the given numbers of run and failed tests."""
 
     def __init__(self, ran: int, failed: int, ends: BaseException | None) -> None:
         self.suite, self.ends = f"<testsuite tests='{ran}' failures='{failed}'/>", ends

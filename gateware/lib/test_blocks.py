@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A design synthesized part by part: what parts there are, and that joined they are the whole."""
+"""Synthesis part by part: the list of parts, and that the joined parts equal the whole."""
 
 import random
 import re
@@ -55,8 +55,8 @@ def whole(shell: dict, inside: dict[str, paths.Graph], beside: str) -> paths.Gra
 
 
 def test_joined_parts_are_one() -> None:
-    """From a register of one part through both into a register of the other; an output that is an
-    input, and one that is a constant."""
+    """A path from a register of one part through both into a register of the other; an output wired
+    to an input, and a constant output."""
     shell = {
         "ports": {
             "clk": {"direction": "input", "bits": [2]},
@@ -84,7 +84,7 @@ def test_what_is_beside_the_parts_leaves_no_word_in_names() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_parts_are_as_deep_joined_as_flat(seed: int) -> None:
-    """Random logic in two parts, one behind the other: measured joined and in one."""
+    """Random logic in two parts in series: measured joined and as one."""
     rng = random.Random(seed)
     one, two = random_part(rng, 8), random_part(rng, 8)
     shell = {
@@ -103,7 +103,7 @@ def test_parts_are_as_deep_joined_as_flat(seed: int) -> None:
     depths = {name: route.depth for name, route in flat.routes.items()}
     joined = {name: route.depth for name, route in found.routes.items()}
     assert max(joined.values()) == max(depths.values()) > 3
-    # One end is named of those that a part's input goes as deep to; the deepest of each part is.
+    # Of a part's ends at the same depth from an input one is named, always the deepest of the part.
     assert all(joined[name] <= depths[name] for name in joined)
     for part in ("one.", "two."):
         deepest = max(d for name, d in depths.items() if name.startswith(part))
@@ -111,7 +111,7 @@ def test_parts_are_as_deep_joined_as_flat(seed: int) -> None:
 
 
 def random_part(rng: random.Random, width: int) -> dict:
-    """Registers, inputs, and LUTs that hang on what was there before."""
+    """Makes registers, inputs, and LUTs on earlier bits."""
     bits = list(range(2, 2 + width))
     inputs, cells, names = list(bits), {}, {}
     for n in range(6):
@@ -138,7 +138,7 @@ def random_part(rng: random.Random, width: int) -> dict:
 
 
 def flattened(one: dict, two: dict) -> dict:
-    """The same in one: the second's inputs are the first's outputs."""
+    """Joins both in one module: the second's inputs are the first's outputs."""
     cells, names = {}, {}
     between = dict(zip(two["ports"]["a"]["bits"], one["ports"]["y"]["bits"], strict=True))
     for name, part, place in (
@@ -169,7 +169,7 @@ def test_the_parts_of_the_toe() -> None:
 
 
 def test_no_part_is_left_in_what_joins_them() -> None:
-    """Or a module of the rest would be joined with a part of the same name and another width."""
+    """Otherwise such a module would be joined with a part of the same name and another width."""
     modules = blocks.declared("src/toe/toe_box.f")
     for top, inside in blocks.INSIDE.items():
         rest, new = set(), {top}
@@ -183,7 +183,7 @@ def test_no_part_is_left_in_what_joins_them() -> None:
 
 
 def test_what_a_part_is_made_from() -> None:
-    """So its row grows old when those change, and no others."""
+    """A row becomes stale when these files change, and only then."""
     names = {file.stem for file in blocks.needed("src/toe/toe_box.f", "toe_rx")}
     assert {"toe_rx", "rx_options", "toe_pkg", "sdp_ram"} <= names
     assert not {"toe_tx", "toe_box", "toe_fpc", "fpc_text"} & names

@@ -15,7 +15,7 @@ BENCHES = sorted(p for p in GATEWARE.glob("src/*/tb/test_*.py") if "\nFAULTS" in
 
 
 def faults_of(bench: Path) -> list[dict]:
-    """Its table, whose values are (old, new), or with the file before them."""
+    """Returns the bench's table, whose values are (old, new) or (file, old, new)."""
     block = bench.parent.parent.name
     table = import_module(f"gateware.src.{block}.tb.{bench.stem}").FAULTS
     files = set(re.findall(r"src/\w+/rtl/\w+\.sv", bench.read_text()))

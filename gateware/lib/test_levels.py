@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One module's logic, by field: what bits are of which, and that depths are those of its logic."""
+"""One module's logic by field: the bits of each field, and the depths of the logic."""
 
 import shutil
 
@@ -93,6 +93,6 @@ def test_levels_are_of_the_field(monkeypatch: pytest.MonkeyPatch) -> None:
     assert luts >= 7
     assert found["a_o.kind"] == (0, "a_i.kind")  # a wire
     depth, first = found["a_o.odd"]
-    assert depth == 3  # 35 bits, six a LUT
+    assert depth == 3  # 35 bits, six per LUT
     assert first.startswith(("a_i.pair", "a_i.many", "a_i.odd"))
     assert found["a_o.in.low"][0] >= 2  # a LUT and the chain, or LUTs

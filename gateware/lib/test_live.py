@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is rebuilt for the live simulations."""
+"""Rebuilds of the live simulations."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Register blocks are made once, by the first user."""
+"""Register blocks are generated once, by the first user."""
 
 import subprocess
 import sys

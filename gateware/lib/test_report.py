@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report: what a row was made from, old rows, and how deep a netlist is."""
+"""The report: the inputs of a row, stale rows, and the depth of a netlist."""
 
 import json
 from dataclasses import replace
@@ -97,7 +97,7 @@ def test_clocks_of_several_seeds() -> None:
 
 
 def test_long_paths_are_named(design: Design, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The longest first, not too many, and none that is short."""
+    """The longest paths come first; their number is limited; short ones are left out."""
     routes = [("core.a.b.x_q", 30), ("core.a.b.y_q", 20), ("core.a.z_q", 11), ("csr.s_q", 10)]
     x = {"routes": [{"depth": d, "first": "f_q", "last": n} for n, d in routes]}
     x["parts"] = {part: dict.fromkeys(report.COUNTS, 1) for part in ("", "core.a", "csr")}
@@ -134,7 +134,7 @@ def measured(cells: dict, names: dict[str, list[int]]) -> paths.Graph:
 
 
 def test_the_longest_path_and_its_ends(tmp_path: Path) -> None:
-    """A queue's pointer, its memory (read without a clock), two LUTs, a register."""
+    """A queue's pointer, its memory (read asynchronously), two LUTs, a register."""
     n = measured(
         {
             "$flatten\\a.\\from": cell("FDRE", {"D": [9]}, {"Q": [2]}),
@@ -192,13 +192,13 @@ GATE = "cell $_AND_ \\g{i}\nconnect \\A \\x [{i}]\nconnect \\B \\a\nconnect \\Y 
 
 
 def test_yosys_goes_through_deep_logic() -> None:
-    """As before ABC shortens it. With the stack that WebAssembly has otherwise this is a trap."""
+    """Logic as before ABC shortens it. With WebAssembly's default stack this traps."""
     n = 1500
     folder = OUT / "deep"
     folder.mkdir(parents=True, exist_ok=True)
     cells = "\n".join(GATE.format(i=i, o=i + 1) for i in range(n))
     (folder / "chain.il").write_text(CHAIN.format(n=n + 1, last=n, cells=cells))
-    # Where yosys is: in a checkout below /tmp it has another /tmp.
+    # Relative paths: for yosys, /tmp is another folder than that of a checkout below /tmp.
     script = "read_rtlil chain.il; write_xaiger2 chain.aig"
     command = [BIN / "python", synth.DEEP, "-q", "-p", script]
     done = run(command, cwd=folder, capture_output=True, text=True)

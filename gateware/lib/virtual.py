@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the TOE for virtual time (gateware/sim/toe_device.h): one object that the runner of
-packetdrill's scripts loads in the place of tests/virtual/'s own."""
+"""Builds the TOE for virtual time (gateware/sim/toe_device.h): a shared object that the runner of
+packetdrill's scripts loads instead of that of tests/virtual/."""
 
 import subprocess
 from pathlib import Path
@@ -11,22 +11,22 @@ from .tools import OUT, ROOT, alone, require
 VIRTUAL = "tests/virtual/libtoe_virtual.a"
 CORE = "core/libtoec.a"
 PROP = "core/tests/prop/prop"
-# One after the other: all three are of one design, whose C++ ccache then has for the others.
+# Built in sequence: all three use one design, so ccache has its C++ after the first.
 MODEL = OUT / "live" / "toe_top"
-# Few flows: what a scan of all takes is little.
+# Few flows: a scan of all of them is short.
 SMALL = ["-GFlowBits=6"]
 INCLUDES = ("core/include", "device/include", "manager/include", "netio/include")
 
 
 def cflags(*folders: str) -> list[str]:
     paths = [ROOT / f for f in (*INCLUDES, *folders)]
-    # Verilator's own headers are not clean in what g++ says of templates of C++20.
+    # Verilator's own headers cause g++ warnings in C++20 templates.
     warnings = ["-Wall", "-Wextra", "-Wno-sign-compare"]
     return ["-std=c++20", "-fPIC", *warnings, *(f"-isystem{p}" for p in paths)]
 
 
 def library() -> Path:
-    """libtoe over the gateware, as an object."""
+    """Builds libtoe over the gateware as a shared object."""
     require()
     program = OUT / "live" / "toe_virtual" / "libtoe_gateware.so"
     program.parent.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def library() -> Path:
 
 
 def prop() -> Path:
-    """The property tests of core/ (core/tests/prop) over the gateware."""
+    """Builds the property tests of core/ (core/tests/prop) over the gateware."""
     require()
     program = OUT / "live" / "toe_prop" / "toe_prop"
     program.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,8 @@ def prop() -> Path:
 
 
 def golden(folder: Path, core: Path) -> Path:
-    """core/ with its names prefixed, and what says its initial sequence numbers given away."""
+    """Makes core/ with prefixed names. Its ISN and timestamp offset functions become weak symbols,
+    which toe_twin.cpp replaces."""
     whole, copy, table = (folder / n for n in ("core.o", "golden.o", "golden.names"))
     subprocess.run(["ld", "-r", "-o", whole, "--whole-archive", core], check=True)
     said = subprocess.run(["nm", whole], check=True, capture_output=True, text=True).stdout
@@ -69,7 +70,7 @@ def golden(folder: Path, core: Path) -> Path:
 
 
 def twin() -> Path:
-    """The same, with core/ beside the gateware: both must do the same."""
+    """Builds the property tests over the gateware and core/, which must behave the same."""
     require()
     program = OUT / "live" / "toe_twin" / "toe_twin"
     program.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The way of one segment and of one command through the TOE: the cycle in which each edge fires,
+"""The path of one segment and of one command through the TOE: the cycle in which each edge fires,
 from gateware/sim's toe_bench (case walk). docs/gateware/walk.md has the tables."""
 
 import json
@@ -21,7 +21,7 @@ def measure(*more: str) -> dict:
 
 
 def rows(edges: list[list]) -> list[tuple[int, int, str]]:
-    """(first cycle, last, edge), in order; what fires cycle after cycle is one row."""
+    """Returns (first cycle, last, edge) in order; consecutive cycles of an edge are one row."""
     found = []
     by_name = sorted(edges, key=lambda e: (e[1], e[0]))
     for name, fired in groupby(by_name, key=lambda e: e[1]):
@@ -33,7 +33,7 @@ def rows(edges: list[list]) -> list[tuple[int, int, str]]:
 
 
 def table(edges: list[list]) -> str:
-    """In order of cycles; of one cycle, as toe_walk.sv has them."""
+    """Formats the rows in order of cycles; within a cycle, in the order of toe_walk.sv."""
     order = list(dict.fromkeys(name for _, name in edges))
     lines = ["| cycle | edge | what passes |", "|---|---|---|"]
     for first, last, name in sorted(rows(edges), key=lambda r: (r[0], order.index(r[2]))):
@@ -44,7 +44,7 @@ def table(edges: list[list]) -> str:
 
 
 def placed(page: str, found: dict) -> str:
-    """The page with these tables between its marks."""
+    """Returns the page with these tables between its marks."""
     for way in ("segment", "command"):
         begin, end = f"<!-- {way} begin -->\n", f"\n<!-- {way} end -->"
         before, _, rest = page.partition(begin)

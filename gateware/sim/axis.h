@@ -19,8 +19,8 @@ namespace sim
 constexpr size_t kBeat = 64;
 
 /*
- * A stream that a module watches between a source and a sink, both of which are here: valid is held
- * until ready, which is withheld now and then when stall says so.
+ * A stream between a source and a sink, both simulated here, that a module watches. The source
+ * holds valid until ready. The sink withholds ready in a fraction `stall` of the cycles.
  */
 class Stream
 {
@@ -44,7 +44,7 @@ class Stream
         return queue_.empty();
     }
 
-    /* The signals of the cycle that comes. */
+    /* Sets the signals of the next cycle. */
     void drive()
     {
         *s_.tvalid = !queue_.empty();
@@ -61,8 +61,8 @@ class Stream
         *s_.tlast = n == left;
     }
 
-    /* After the clock's edge of cycle `now`. Calls done(frame, cycle of its first beat) when the
-     * last beat has passed. */
+    /* Records the clock edge of cycle `now`. Calls done(frame, cycle of its first beat) after the
+     * last beat of a frame. */
     template <typename Done> void passed(uint64_t now, Done done)
     {
         if (!*s_.tvalid || !*s_.tready)
@@ -89,8 +89,8 @@ class Stream
     uint64_t first_ = 0;
 };
 
-/* A master of AXI4-Lite; one access at a time. The clock is moved by tick(). Address: as Verilator
- * has the width of the address ports. */
+/* An AXI4-Lite master with one outstanding access. tick() advances the clock. Address is the type
+ * that Verilator chose for the width of the address ports. */
 template <typename Address> class AxilOf
 {
   public:
@@ -101,13 +101,13 @@ template <typename Address> class AxilOf
         uint32_t *wdata, *rdata;
     };
 
-    /* settle(): outputs follow inputs before the edge; tick(): an edge. */
+    /* settle() evaluates the combinational outputs before the edge; tick() runs one edge. */
     AxilOf(Signals s, uint32_t size, std::function<void()> settle, std::function<void()> tick)
         : s_(s), size_(size), settle_(std::move(settle)), tick_(std::move(tick))
     {
     }
 
-    /* 0, or the bus's error. */
+    /* Returns 0 or the bus error. */
     unsigned read(uint32_t address, uint32_t &value)
     {
         if (address % 4 != 0 || address >= size_)

@@ -152,7 +152,7 @@ void Card::cycle()
     quiet_ = busy ? 0 : quiet_ + 1;
 }
 
-/* What is offered stays as it is until it is taken (AMBA AXI4 A3.2.1, AXI4-Stream 2.2.1). */
+/* Checks that an offer stays unchanged until accepted (AMBA AXI4 A3.2.1, AXI4-Stream 2.2.1). */
 template <typename... Part>
 void Card::stays(Offer &offer, bool valid, bool ready, const Part &...parts)
 {
@@ -252,7 +252,7 @@ void Card::drive_bus()
     top_.m_axi_arready_i = !stalls();
     top_.m_axi_awready_i = !stalls();
     top_.m_axi_wready_i = !stalls();
-    /* What is offered stays (AMBA AXI4, A3.2.1). */
+    /* An offered beat is held until accepted (AMBA AXI4, A3.2.1). */
     bool offer = !reads_.empty() && reads_.front().due <= cycles_ && (read_held_ || !stalls());
 
     top_.m_axi_rvalid_i = offer;
@@ -326,7 +326,8 @@ void Card::store(uint64_t address)
         refused_ = true;
         return;
     }
-    /* From above: a command's first word, with the phase, is stored last (ring.h). */
+    /* Downwards: the first word of a command, which holds the phase, must be stored last (ring.h).
+     */
     for (int i = 7; i >= 0; i--) {
         unsigned strobe = top_.m_axi_wstrb_o >> (8 * i) & 255;
 
@@ -345,9 +346,9 @@ void Card::store(uint64_t address)
     }
 }
 
-/* ---- the memory of TCBs ---- */
+/* ---- TCB memory ---- */
 
-/* 64 bytes; null: there is no memory. */
+/* Returns the 64 bytes at address; null: out of range or misaligned. */
 uint8_t *Card::tcb_memory(uint64_t address)
 {
     if (address % kBeat != 0 || address >= kTcbMemory) {
@@ -355,7 +356,7 @@ uint8_t *Card::tcb_memory(uint64_t address)
         return nullptr;
     }
     if (tcbs_.size() < address + kBeat)
-        tcbs_.resize(address + kBeat, 0xa5); /* as it comes: nobody may rely on zeroes */
+        tcbs_.resize(address + kBeat, 0xa5); /* not zeroes: the gateware must not rely on them */
     return tcbs_.data() + address;
 }
 
@@ -363,7 +364,7 @@ void Card::drive_tcbs()
 {
     top_.m_axi_tcb_arready_i = !stalls();
     top_.m_axi_tcb_awready_i = !stalls();
-    /* Beats may come before their address (AMBA AXI4, A3.3): they wait. */
+    /* Beats may precede their address (AMBA AXI4, A3.3); they wait for it. */
     top_.m_axi_tcb_wready_i = !tcb_writes_.empty() && !stalls();
     bool offer =
         !tcb_reads_.empty() && tcb_reads_.front().due <= cycles_ && (tcb_held_ || !stalls());

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * card.h - the Verilated toe_box with what stands around it on a card: a link, host memory behind
- * an AXI bus, a memory of TCBs behind another, a bus to its registers, MSI-X messages. Moved a
- * cycle at a time.
+ * card.h - the Verilated toe_box and its surroundings on a card: a link, host memory on an AXI bus,
+ * TCB memory on a second one, an AXI4-Lite bus to the registers, MSI-X messages. The caller
+ * advances it one cycle at a time.
  */
 #ifndef GATEWARE_SIM_CARD_H
 #define GATEWARE_SIM_CARD_H
@@ -35,14 +35,14 @@ class Card
   public:
     struct Options {
         std::string pcap, fst;
-        uint64_t fst_from = 0, fst_cycles = 0; /* a window; 0 cycles: to the end */
-        bool fst_waits = false;                /* ... that trigger() opens */
-        unsigned stall = 0;                    /* cycles of 100 in which a ready is withheld */
-        unsigned delay = 1;                    /* cycles until host memory answers */
-        bool virtual_time = false;             /* time is cycles alone */
+        uint64_t fst_from = 0, fst_cycles = 0; /* a window; 0 cycles: until the end */
+        bool fst_waits = false;                /* start at trigger() */
+        unsigned stall = 0;                    /* percentage of cycles without ready */
+        unsigned delay = 1;                    /* latency of host memory in cycles */
+        bool virtual_time = false;             /* time advances only with cycles */
     };
-    /* What the card does to the world outside. memory: where an address of the host lies, for 64
-     * bytes; null: nobody has given it. */
+    /* The card's outputs. memory() maps the 64 bytes at a host address, or returns null when no
+     * host has shared that address. */
     struct World {
         std::function<uint8_t *(uint64_t)> memory;
         std::function<void(unsigned)> interrupt;
@@ -55,10 +55,10 @@ class Card
     Card &operator=(const Card &) = delete;
 
     void cycle();
-    /* An access to a register: 0 or the bus's error. Takes cycles, as all does. */
+    /* Access a register and return 0 or the bus error. An access takes cycles. */
     unsigned read(uint32_t at, uint32_t &value);
     unsigned write(uint32_t at, uint32_t value);
-    uint32_t reg(uint32_t at); /* of one that there is */
+    uint32_t reg(uint32_t at); /* the register must exist */
     void set(uint32_t at, uint32_t value);
 
     void receive(Frame frame);
@@ -66,7 +66,7 @@ class Card
     {
         return in_.size();
     }
-    /* Wall time: the clock's; virtual: what has passed while nothing was to be done. */
+    /* Wall-clock mode: the system clock. Virtual time: the time skipped while idle. */
     void set_time(uint64_t ns)
     {
         top_.now_ns_i = ns;
@@ -79,12 +79,12 @@ class Card
     {
         return cycles_;
     }
-    /* The cycle of the first beat of the frame that sent() is told of. */
+    /* Returns the cycle of the first beat of the frame passed to World::sent(). */
     uint64_t sent_at() const
     {
         return out_first_;
     }
-    uint64_t quiet() const /* cycles in which nothing has happened */
+    uint64_t quiet() const /* consecutive cycles without activity */
     {
         return quiet_;
     }
@@ -94,8 +94,8 @@ class Card
     }
     void trigger();
 
-    uint64_t strayed = 0;  /* reaches for host memory that is not there */
-    uint64_t unlawful = 0; /* bursts that AXI forbids, and offers that did not stay */
+    uint64_t strayed = 0;  /* accesses to unmapped host memory */
+    uint64_t unlawful = 0; /* AXI protocol violations: illegal bursts, unstable offers */
     uint64_t bytes_in = 0, bytes_out = 0;
 
   private:
@@ -107,7 +107,7 @@ class Card
         uint64_t due, address;
         uint8_t id;
     };
-    /* What a stream offered in the cycle before, and nobody took. */
+    /* A stream's payload of the previous cycle, offered but not accepted. */
     struct Offer {
         const char *name;
         bool held = false;
@@ -144,11 +144,11 @@ class Card
     Frame out_;
     uint64_t out_first_ = 0;
     std::deque<Read> reads_;
-    std::deque<std::pair<uint64_t, unsigned>> writes_; /* address of the next beat, beats to come */
-    std::deque<std::pair<uint64_t, bool>> answers_;    /* of writes: when, refused */
-    bool read_held_ = false;                           /* offered, and not taken */
-    bool refused_ = false;                             /* a beat of this burst */
-    /* the memory of TCBs: what it holds, and the same as above */
+    std::deque<std::pair<uint64_t, unsigned>> writes_; /* next beat's address, beats left */
+    std::deque<std::pair<uint64_t, bool>> answers_;    /* write responses: due, error */
+    bool read_held_ = false;                           /* offered, not yet accepted */
+    bool refused_ = false;                             /* a beat of this burst failed */
+    /* TCB memory: contents, then the same state as for host memory */
     std::vector<uint8_t> tcbs_;
     std::deque<TcbRead> tcb_reads_;
     std::deque<std::pair<uint64_t, unsigned>> tcb_writes_;

@@ -19,7 +19,7 @@ uint32_t number(const uint8_t *b)
     return uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | b[3];
 }
 
-/* Network byte order, four octets a word (device/toe.rdl). */
+/* Writes an address in network byte order, four octets per word (device/toe.rdl). */
 void set_address(Card &card, uint32_t at, const uint8_t address[16])
 {
     for (uint32_t i = 0; i < 16; i += 4)
@@ -59,7 +59,7 @@ void start(Card &card, const Own &own, uint64_t seed)
     while (!card.reg(TOE_AT(READY)))
         card.cycle();
     for (uint32_t i = card.reg(TOE_AT(FLOWS)); i > 0; i--)
-        card.cycle(); /* the timers' memory */
+        card.cycle(); /* the gateware clears the timers' memory */
 }
 
 void configure(Card &card, unsigned q, const toedev_qp_config &config,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * driver.h - what a driver does with a card: its own addresses, secrets and start; queue pairs.
+ * driver.h - the driver's part: sets addresses and secrets, starts the card, configures queue
+ * pairs.
  */
 #ifndef GATEWARE_SIM_DRIVER_H
 #define GATEWARE_SIM_DRIVER_H
@@ -17,7 +18,7 @@ extern "C" {
 namespace sim
 {
 
-/* Where a register of toe.rdl lies. */
+/* Offset of a register of toe.rdl. */
 #define TOE_AT(name) static_cast<uint32_t>(offsetof(toe_regs_t, name))
 #define TOE_BELL(q, name)                                                                          \
     static_cast<uint32_t>(                                                                         \
@@ -34,13 +35,14 @@ struct Own {
     bool newreno = false; /* else CUBIC */
 };
 
-/* Returns when it is ready. seed: of its secrets; 0: the system's random numbers. */
+/* Starts the card and returns when it is ready. seed generates the secrets; 0: use the system's
+ * random numbers. */
 void start(Card &card, const Own &own, uint64_t seed);
 
-/* Writes the configuration of queue pair q, whose flows begin with first. */
+/* Writes the configuration of queue pair q. `first` is its first flow. */
 void configure(Card &card, unsigned q, const toedev_qp_config &config,
                const struct toedev_layout &layout, uint16_t first, bool enable, bool detach);
-/* Its QP_STATE. */
+/* Returns QP_STATE of queue pair q. */
 uint32_t state(Card &card, unsigned q);
 
 } // namespace sim

@@ -22,12 +22,12 @@ namespace sim
 namespace
 {
 
-constexpr size_t kSilent = 64;              /* connections that have said nothing yet, */
-constexpr uint64_t kSilentNs = 5000000000u; /* ... so long */
-constexpr uint64_t kPageLooks = 1u << 16;   /* the register page is kept current so long */
+constexpr size_t kSilent = 64;              /* connections without a hello at most, */
+constexpr uint64_t kSilentNs = 5000000000u; /* ... each for this time at most */
+constexpr uint64_t kPageLooks = 1u << 16;   /* looks the register page stays current for */
 
-/* A host has these descriptors too, and may make them block at any time: nobody waits for it. What
- * comes between the look and the call, the timer of toe_sim.cpp ends. */
+/* Polls before each read or write. The host shares these descriptors and may make them blocking at
+ * any time; a call that blocks after the poll is interrupted by the timer of toe_sim.cpp. */
 bool ready(int fd, short what)
 {
     struct pollfd p = {fd, what, 0};
@@ -35,7 +35,7 @@ bool ready(int fd, short what)
     return poll(&p, 1, 0) == 1 && (p.revents & what);
 }
 
-/* Does a TOE answer there already? */
+/* Returns true when a TOE already listens at this address. */
 bool answers(const struct sockaddr_un &at)
 {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -89,7 +89,7 @@ void Hosts::use(Card *card)
     make_page();
 }
 
-/* ---- what the card reaches ---- */
+/* ---- memory and interrupts ---- */
 
 uint8_t *Hosts::memory(uint64_t address)
 {
@@ -105,7 +105,7 @@ void Hosts::interrupt(unsigned q)
 {
     uint64_t one = 1;
 
-    /* A full counter has not been read: the host is about to wake. */
+    /* A full eventfd counter is still unread: the host is about to wake. */
     if (q < kQps && qps_[q].irq >= 0 && ready(qps_[q].irq, POLLOUT))
         (void)!::write(qps_[q].irq, &one, sizeof one);
 }
@@ -121,7 +121,7 @@ void Hosts::look()
         refresh_page();
 }
 
-/* Each that the host has moved is written, the heads and tails last. */
+/* Writes each doorbell that the host has changed, heads and tails last. */
 void Hosts::look_at_bells(unsigned q)
 {
     QueuePair &p = qps_[q];
@@ -181,7 +181,7 @@ bool Hosts::any() const
     return !greeting_.empty();
 }
 
-/* ---- who comes ---- */
+/* ---- connections of hosts ---- */
 
 void Hosts::serve()
 {
@@ -209,7 +209,7 @@ void Hosts::serve()
         tend(q);
 }
 
-/* False: nothing has been said. */
+/* Reads a message; false: none is pending. */
 bool Hosts::hear(int fd, Said &said)
 {
     struct iovec part = {&said.hello, sizeof said.hello};
@@ -238,7 +238,7 @@ void Hosts::drop(const Said &said)
         close(said.fds[i]);
 }
 
-/* True when nothing more is expected of this connection here. */
+/* Handles a hello. Returns true when the connection leaves the greeting list. */
 bool Hosts::greet(int fd)
 {
     Said said;
@@ -265,7 +265,7 @@ bool Hosts::greet(int fd)
     return true;
 }
 
-/* Of those who only ask. */
+/* Answers hellos that attach no queue pair: queries and the register page. */
 const char *Hosts::answer(int fd, const toedev_hello &hello)
 {
     if (hello.kind == TOEDEV_HELLO_QUERY) {
@@ -294,7 +294,7 @@ void Hosts::refuse(int fd, const char *why)
     (void)!send(fd, &w, sizeof w, MSG_NOSIGNAL);
 }
 
-/* The first of n flows that are nobody's, a multiple of n; -1: there are none. */
+/* Returns the first of n free flows, a multiple of n; -1: there are none. */
 int Hosts::find_flows(uint32_t n) const
 {
     for (uint32_t at = 0; at + n <= flows_; at += n) {
@@ -360,7 +360,7 @@ const char *Hosts::attach(int fd, const toedev_hello &hello, const int *fds, int
     p.name.assign(hello.name, strnlen(hello.name, sizeof hello.name));
     for (char &c : p.name)
         if (c < ' ' || c == '"' || c == '\\' || c > '~')
-            c = '?'; /* it goes into JSON */
+            c = '?'; /* printed in JSON without escapes */
     configure(q, true, false);
     while (!(state(*card_, q) & TOE_REGS__QP_STATE__ATTACHED_bm))
         card_->cycle();
@@ -409,8 +409,8 @@ void Hosts::welcome(int to, unsigned q, const int *fds, unsigned count)
     (void)!sendmsg(to, &message, MSG_NOSIGNAL);
 }
 
-/* Its connection ends, or its process: a child may keep the connection open. It may say one thing,
- * that another process is its owner from now on. */
+/* Returns true when the connection or the process has ended; a child may keep the connection open.
+ * The only message an owner may send is that another process now owns the queue pair. */
 bool Hosts::owner_gone(QueuePair &p)
 {
     Said said;
@@ -433,7 +433,7 @@ bool Hosts::owner_gone(QueuePair &p)
     return p.pidfd >= 0 && ready(p.pidfd, POLLIN);
 }
 
-/* When its owner is gone its flows are reset, then it is forgotten. */
+/* Resets the flows of a queue pair without owner, then frees it. */
 void Hosts::tend(unsigned q)
 {
     QueuePair &p = qps_[q];
@@ -448,7 +448,7 @@ void Hosts::tend(unsigned q)
         if (!(state(*card_, q) & TOE_REGS__QP_STATE__DETACHED_bm))
             return;
         for (unsigned i = 0; i < 1000; i++)
-            card_->cycle(); /* RSTs leave */
+            card_->cycle(); /* time to send RSTs */
         configure(q, false, false);
         for (unsigned i = 0; i < 100; i++)
             card_->cycle();
@@ -462,7 +462,7 @@ void Hosts::tend(unsigned q)
     }
 }
 
-/* ---- the register page that hosts and tools read ---- */
+/* ---- the register page for hosts and tools ---- */
 
 void Hosts::make_page()
 {
@@ -473,14 +473,14 @@ void Hosts::make_page()
         mmap(nullptr, TOEDEV_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd_, 0));
     if (page_ == MAP_FAILED)
         die(1, "the register page: %s", std::strerror(errno));
-    /* Whoever gets it reads it, and no more. */
+    /* Recipients may only read it. */
     if (fcntl(page_fd_, F_ADD_SEALS,
               F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) != 0)
         die(1, "the register page is not sealed: %s", std::strerror(errno));
     refresh_page();
 }
 
-/* What the bus has of page 0; what cannot be read, as secrets, is 0 there. */
+/* Copies page 0 over the bus. Write-only registers such as secrets read as 0. */
 void Hosts::refresh_page()
 {
     auto *words = reinterpret_cast<uint32_t *>(page_);
@@ -494,10 +494,10 @@ void Hosts::refresh_page()
         (void)card_->read(at, value);
         words[at / 4] = value;
     }
-    card_->rest(quiet); /* looking is no event */
+    card_->rest(quiet); /* these reads are no activity */
 }
 
-/* ---- statistics, as toed tells them ---- */
+/* ---- statistics, in toed's format ---- */
 
 std::string Hosts::statistics()
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hosts.h - the socket of toed (toe/attach.h) in front of a card: each host's memory becomes memory
- * that the card reaches, its doorbells writes of registers, MSI-X messages its eventfd.
+ * hosts.h - serves toed's socket protocol (toe/attach.h) for a card. Maps each host's memory for
+ * the card's DMA, forwards its doorbells as register writes, and signals its eventfd on MSI-X
+ * messages.
  */
 #ifndef GATEWARE_SIM_HOSTS_H
 #define GATEWARE_SIM_HOSTS_H
@@ -33,14 +34,14 @@ class Hosts
     Hosts(const Hosts &) = delete;
     Hosts &operator=(const Hosts &) = delete;
 
-    void use(Card *card); /* it is ready */
+    void use(Card *card); /* must be ready */
     uint8_t *memory(uint64_t address);
     void interrupt(unsigned q);
 
-    void look();      /* at the doorbells */
-    void serve();     /* who comes, asks and goes */
-    bool any() const; /* queue pairs */
-    /* Before sleeping, after; what may wake. */
+    void look();      /* polls the doorbells */
+    void serve();     /* handles attach, query and detach */
+    bool any() const; /* is any queue pair in use? */
+    /* Call say_asleep() before and after a sleep; add_to() appends what may end it. */
     void say_asleep(bool asleep);
     void add_to(std::vector<struct pollfd> &fds) const;
     uint32_t flows() const
@@ -57,10 +58,10 @@ class Hosts
         struct toedev_layout layout = {};
         uint8_t *area = nullptr;
         uint16_t first = 0;
-        uint32_t slots = 0; /* of the flows, while it has any */
+        uint32_t slots = 0; /* flows reserved; 0 before attach */
         toedev_doorbells seen = {};
         pid_t pid = 0;
-        int pidfd = -1; /* readable when its owner has ended */
+        int pidfd = -1; /* readable after its owner exits */
         uid_t uid = 0;
         std::string name;
 
@@ -70,12 +71,12 @@ class Hosts
 
     void make_page();
     void refresh_page();
-    /* One that has come and said nothing yet. */
+    /* A connection that has not sent its hello yet. */
     struct Greeting {
         int fd;
         uint64_t deadline;
     };
-    /* What a host says, with the descriptors that come with it. */
+    /* A host's message and the descriptors passed with it. */
     struct Said {
         toedev_hello hello = {};
         int fds[4] = {-1, -1, -1, -1}, count = 0;
@@ -103,12 +104,12 @@ class Hosts
     std::vector<Greeting> greeting_;
     int listener_ = -1, page_fd_ = -1;
     toe_regs_t *page_ = nullptr;
-    uint64_t page_looks_ = 0; /* looks for which the page is kept up to date */
+    uint64_t page_looks_ = 0; /* looks left during which the page is refreshed */
     uint64_t looks_ = 0, started_ = 0;
     uint32_t flows_ = 0;
 };
 
-/* Ends the program with a sentence. */
+/* Prints the message and exits with `code`. */
 [[noreturn]] void die(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 uint64_t now_ns();
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ip6.h - what a driver does for IPv6: the link-local address, and what of it hosts are told in
- * their status pages, which the hardware does not write.
+ * ip6.h - the driver's part of IPv6: derives the link-local address and writes the IPv6 fields of
+ * the hosts' status pages, which the hardware does not write.
  */
 #ifndef GATEWARE_SIM_IP6_H
 #define GATEWARE_SIM_IP6_H
@@ -19,13 +19,13 @@ extern "C" {
 namespace sim
 {
 
-/* Addresses of IPv6, in network byte order. */
+/* IPv6 addresses, in network byte order. */
 struct Ip6 {
     uint8_t own[16] = {}, gateway[16] = {}; /* gateway: zeros for none */
     unsigned prefix = 0;                    /* 0: no IPv6 */
 };
 
-/* By the Ethernet address (RFC 4291 2.5.6, appendix A). */
+/* Derives it from the Ethernet address (RFC 4291 2.5.6, appendix A). */
 inline void link_local(const uint8_t mac[6], uint8_t out[16])
 {
     const uint8_t middle[] = {0xff, 0xfe};
@@ -39,7 +39,7 @@ inline void link_local(const uint8_t mac[6], uint8_t out[16])
     out[8] ^= 2;
 }
 
-/* Before the host is told of its queue pair: nobody reads it yet. */
+/* Call before the host receives its welcome: the page then has no concurrent reader. */
 inline void tell_ip6(toedev_status &status, const Ip6 &ip6)
 {
     static const uint8_t none[16] = {};

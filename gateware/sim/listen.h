@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listen.h - a Unix socket to be asked at. */
+/* listen.h - opens a listening Unix socket. */
 #ifndef GATEWARE_SIM_LISTEN_H
 #define GATEWARE_SIM_LISTEN_H
 
@@ -15,8 +15,8 @@
 namespace sim
 {
 
-/* A socket that listens at path, in the place of what is there. Ends the program with a sentence
- * that names the option when it cannot. */
+/* Returns a socket that listens at path; replaces an existing file. On failure prints a message
+ * that names the option and exits. */
 inline int listen_at(const char *option, const std::string &path)
 {
     struct sockaddr_un at = {};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* number.h - whole numbers of the command line. */
+/* number.h - parses integers from the command line. */
 #ifndef GATEWARE_SIM_NUMBER_H
 #define GATEWARE_SIM_NUMBER_H
 
@@ -11,7 +11,7 @@
 namespace sim
 {
 
-/* False: it is none, or not from min to max. */
+/* Returns false unless text is an integer from min to max. */
 inline bool read_number(const char *text, uint64_t min, uint64_t max, uint64_t &v)
 {
     char *end;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path.h - a path whose delay is known: what leaves comes back after the MACs' time, the cable's 5
- * ns a metre, and jitter; or is lost, or comes twice. Times are exact, not of the module's clock.
+ * path.h - a path of known delay: a frame returns after the MACs' delay, 5 ns per metre of cable,
+ * and jitter. It may also be lost or duplicated. Times are exact, not rounded to the module's
+ * clock.
  *
  *   cable=METRES,mac=NS,jitter=none|uniform:NS|normal:NS|exp:NS,loss=P,dup=P,seed=N
  */
@@ -39,7 +40,7 @@ class Path
 
     struct Arrival {
         double ns;
-        uint64_t number; /* of those that left */
+        uint64_t number; /* of the frame, in sending order */
         Frame frame;
         bool operator>(const Arrival &o) const
         {
@@ -47,7 +48,7 @@ class Path
         }
     };
 
-    /* Returns when it arrives, or a negative number: it is lost. */
+    /* Sends a frame. Returns its arrival time, or a negative number when it is lost. */
     double leave(const Frame &f, double now_ns, uint64_t number)
     {
         std::uniform_real_distribution<double> p(0, 1);
@@ -65,7 +66,7 @@ class Path
     {
         return in_.empty();
     }
-    /* What has arrived by now. */
+    /* Takes the next frame that has arrived by now_ns; false: none. */
     bool arrived(double now_ns, Arrival &a)
     {
         if (in_.empty() || in_.top().ns > now_ns)

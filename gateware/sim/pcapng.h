@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pcapng.h - records frames with nanoseconds and, as each packet's comment, the cycle in which its
- * first beat passed, so that Wireshark and a waveform can be read side by side.
+ * pcapng.h - records frames with timestamps in nanoseconds. Each packet's comment gives the cycle
+ * of its first beat, to match Wireshark with a waveform.
  */
 #ifndef GATEWARE_SIM_PCAPNG_H
 #define GATEWARE_SIM_PCAPNG_H
@@ -22,7 +22,7 @@ namespace sim
 class Pcapng
 {
   public:
-    /* names: interfaces, numbered from 0. path empty: records nothing. */
+    /* names: the interfaces, numbered from 0. With an empty path, records nothing. */
     Pcapng(const std::string &path, const std::vector<std::string> &names)
     {
         if (path.empty())
@@ -36,7 +36,7 @@ class Pcapng
         section.u32(0x1a2b3c4d);
         section.u32(1); /* version 1.0 */
         section.u32(~0u);
-        section.u32(~0u); /* of unknown length */
+        section.u32(~0u); /* unknown length */
         write(section);
         for (const std::string &name : names) {
             Block interface(1);
@@ -79,7 +79,7 @@ class Pcapng
         explicit Block(uint32_t type)
         {
             u32(type);
-            u32(0); /* the length, known at the end */
+            u32(0); /* the length, filled in at the end */
         }
         void bytes(const void *from, size_t n)
         {

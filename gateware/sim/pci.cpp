@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// pci.cpp - the other end of QEMU's x-pci-proxy-dev (pci.h). A message is a command (32 bits, and
-// 32 of padding), the length of what follows (64 bits), and that; all in the machine's byte order,
-// as both ends are on one machine. Reads and writes are answered by the command kReturn and a
-// value.
+// pci.cpp - the remote end of QEMU's x-pci-proxy-dev (pci.h). A message is a command (32 bits, and
+// 32 of padding), the length of the payload (64 bits), and the payload. The byte order is the
+// machine's, as both ends run on one machine. Reads and writes are answered by kReturn and a value.
 #include "pci.h"
 
 #include <cerrno>
@@ -22,13 +21,13 @@ namespace
 {
 
 enum Command : uint32_t {
-    kMemory, // which memory the guest has: for devices with DMA; not answered
+    kMemory, // the guest's memory, for devices with DMA; not answered
     kReturn,
     kConfigWrite,
     kConfigRead,
     kBarWrite,
     kBarRead,
-    kInterrupts, // descriptors for interrupts, of which this function has none; not answered
+    kInterrupts, // descriptors for interrupts; this function has none; not answered
     kReset,
 };
 
@@ -43,14 +42,14 @@ struct ConfigAccess {
 };
 
 struct BarAccess {
-    uint64_t at, value; // an address of the guest's memory
+    uint64_t at, value; // `at`: a guest-physical address
     uint32_t size;
     bool memory;
 };
 
-constexpr size_t kMost = 4096; // no message is longer
+constexpr size_t kMost = 4096; // the longest message
 constexpr uint32_t kBarSize = 4u << 20, kBox = 0x100000;
-constexpr uint32_t kBar2 = 0x18; // in the configuration
+constexpr uint32_t kBar2 = 0x18; // offset in configuration space
 
 } // namespace
 
@@ -106,7 +105,8 @@ void PciFunction::serve()
     }
 }
 
-// What has come, and all whole messages of it. False: the guest is gone, or talks nonsense.
+// Reads, and handles all complete messages. Returns false when the guest has disconnected or
+// violates the protocol.
 bool PciFunction::take()
 {
     uint8_t data[kMost];
@@ -125,7 +125,7 @@ bool PciFunction::take()
     ssize_t n = recvmsg(peer_, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0)
         return errno == EAGAIN || errno == EINTR;
-    // Descriptors of the guest's memory and interrupts: nothing here wants them.
+    // Close the descriptors of the guest's memory and interrupts; they are not used.
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
         if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
             continue;
@@ -210,7 +210,7 @@ uint32_t PciFunction::config_read(uint32_t at, uint32_t length) const
     return v;
 }
 
-// What may be written: memory space and bus mastering on or off, the upper bits of BAR 2.
+// Writes the writable bits: memory space and bus master enable, and the upper bits of BAR 2.
 void PciFunction::config_write(uint32_t at, uint32_t value, uint32_t length)
 {
     for (uint32_t i = 0; i < length && i < 4; i++) {
@@ -248,7 +248,7 @@ uint64_t PciFunction::bar_read(uint64_t at, uint32_t size)
     return value >> 8 * (offset & 3);
 }
 
-// Registers are written whole: what writes a part of one is dropped and said.
+// Writes a whole register; drops and logs partial writes.
 void PciFunction::bar_write(uint64_t at, uint32_t size, uint64_t value)
 {
     uint32_t offset;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pci.h - a PCI function whose BAR 2 is a module's registers, for a guest of QEMU: its device
- * x-pci-proxy-dev hands each access of the guest's CPU to another process over a Unix socket and
- * waits for the answer. So every load and store in the guest is one access on the module's bus.
+ * pci.h - a PCI function for a QEMU guest whose BAR 2 maps a module's registers. QEMU's device
+ * x-pci-proxy-dev forwards each access of the guest's CPU to another process over a Unix socket and
+ * waits for the reply. Each load or store in the guest is one access on the module's bus.
  *
- * As OpenNIC's shell has it, vendor and device too: a BAR of 4 MiB with the registers of the user
- * box at 0x100000. Elsewhere, and where the bus answers with an error, it reads all ones.
+ * IDs and layout are those of OpenNIC's shell: a BAR of 4 MiB with the registers of the user box at
+ * 0x100000. Reads return all ones elsewhere and when the bus reports an error.
  */
 #ifndef GATEWARE_SIM_PCI_H
 #define GATEWARE_SIM_PCI_H
@@ -27,14 +27,14 @@ class PciFunction
     using Read = std::function<unsigned(uint32_t, uint32_t &)>;
     using Write = std::function<unsigned(uint32_t, uint32_t)>;
 
-    /* path empty: there is none. size: bytes of the module's window. Ends the program with a
-     * sentence when it cannot listen there. */
+    /* With an empty path, does nothing. size: bytes of the module's window. Prints a message and
+     * exits when it cannot listen at path. */
     PciFunction(const std::string &path, uint32_t size, Read read, Write write);
     ~PciFunction();
     PciFunction(const PciFunction &) = delete;
     PciFunction &operator=(const PciFunction &) = delete;
 
-    void serve(); /* what waits, without blocking */
+    void serve(); /* handles pending messages without blocking */
     void add_to(std::vector<struct pollfd> &fds) const;
 
   private:

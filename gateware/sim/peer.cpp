@@ -12,7 +12,7 @@ namespace
 
 constexpr unsigned kEth = 14, kIp = 20, kTcp = 20, kHeaders = kEth + kIp + kTcp, kLeast = 60;
 constexpr unsigned kFin = 1, kSyn = 2, kRst = 4, kPsh = 8, kAck = 16;
-constexpr unsigned kScale = 7; /* of its window, which is always open */
+constexpr unsigned kScale = 7; /* of the peer's window, which is always open */
 constexpr uint8_t kMac[6] = {2, 0, 0, 0, 0, 2};
 
 void put16(uint8_t *to, uint32_t v)
@@ -50,7 +50,7 @@ uint16_t fold(uint32_t s)
     return static_cast<uint16_t>((s & 0xffff) + (s >> 16));
 }
 
-/* Of a segment of n bytes behind its IPv4 header: 0xffff when its checksum is right. */
+/* Sums a segment of n bytes after its IPv4 header; 0xffff: the checksum is right. */
 uint16_t tcp_sum(const uint8_t *ip, unsigned n)
 {
     return fold(sum(ip + kIp, n, sum(ip + 12, 8, 6 + n)));
@@ -71,7 +71,7 @@ void Peer::complain(const std::string &what)
         wrong_ = what;
 }
 
-/* It is the TOE's gateway too, and has the address that ends in 2. */
+/* Sends the peer's ARP request. Its address ends in 2; it is also the TOE's gateway. */
 void Peer::announce()
 {
     Frame f(kLeast);
@@ -88,7 +88,7 @@ void Peer::announce()
     put_(f);
 }
 
-/* Who asks for this peer is answered. */
+/* Answers ARP requests for this peer. */
 void Peer::take_arp(const Frame &q)
 {
     if (get16(&q[20]) != 1 || std::memcmp(&q[38], toe_.ip, 3) != 0 || q[41] != 2)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * peer.h - a simple TCP peer for benches: flows that it has opened, segments in order, nothing
- * lost. It keeps no timers; an acknowledgment goes out for every second segment, and on being
- * asked. What comes is judged: checksums, order, and the bytes of pattern().
+ * peer.h - a simple TCP peer for benches. It opens the flows actively and expects segments in
+ * order without loss. It has no timers; it acknowledges every second segment and on request. It
+ * checks what it receives: checksums, order, and the bytes of pattern().
  */
 #ifndef GATEWARE_SIM_PEER_H
 #define GATEWARE_SIM_PEER_H
@@ -17,7 +17,7 @@
 namespace sim
 {
 
-/* Byte `at` of a stream, 0 the first; each flow has another in each direction. */
+/* Returns byte `at` (from 0) of a stream. Each flow and direction has its own pattern. */
 inline uint8_t pattern(unsigned flow, bool to_toe, uint64_t at)
 {
     return static_cast<uint8_t>(at * 7 + (at >> 8) * 13 + flow * 31 + (to_toe ? 101 : 0));
@@ -35,25 +35,25 @@ class Peer
         uint32_t rcv_nxt = 0;
         unsigned scale = 0, unacked = 0; /* segments */
         uint64_t sent = 0, got = 0;      /* bytes */
-        uint64_t segments = 0;           /* with payload, that came */
+        uint64_t segments = 0;           /* received with payload */
     };
 
-    /* put: a frame for the wire. mss: what it offers. */
+    /* put() sends a frame to the wire. mss: the MSS option of its SYN. */
     Peer(const Own &toe, unsigned flows, unsigned mss, std::function<void(Frame)> put);
 
-    void announce();          /* asks for the TOE's address, which makes itself known */
+    void announce();          /* sends an ARP request, from which the TOE learns its address */
     void open(unsigned flow); /* SYN */
-    /* A segment of so many bytes; false: the TOE's window has no room. */
+    /* Sends a segment of `bytes` bytes; false: the TOE's window has no room. */
     bool send(unsigned flow, unsigned bytes);
     void acknowledge(unsigned flow);
-    Frame bare(unsigned flow); /* an acknowledgment that tells nothing new */
+    Frame bare(unsigned flow); /* an ACK without payload or news */
     void take(const Frame &frame);
 
     const Flow &flow(unsigned i) const
     {
         return flows_[i];
     }
-    /* With payload, that came to all flows. */
+    /* Segments with payload received on all flows. */
     uint64_t segments() const
     {
         return segments_;
@@ -62,7 +62,7 @@ class Peer
     {
         return bytes_;
     }
-    /* The first thing that was wrong; empty: nothing. */
+    /* Returns the first error; empty: none. */
     const std::string &wrong() const
     {
         return wrong_;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * port.h - where a simulated interface gets its frames from and gives them to: netio's back ends
- * (tap:, wire:, af_xdp:, pcap:, and impair(...) and tee(...) around them; netio/README.md), or
- * packet:IFNAME, an AF_PACKET socket on any interface of Linux.
+ * port.h - the source and sink of a simulated interface's frames: a netio back end (tap:, wire:,
+ * af_xdp:, pcap:, and impair(...) and tee(...) around them; netio/README.md), or packet:IFNAME, an
+ * AF_PACKET socket on any Linux interface.
  */
 #ifndef GATEWARE_SIM_PORT_H
 #define GATEWARE_SIM_PORT_H
@@ -21,17 +21,17 @@ class Port
 {
   public:
     virtual ~Port() = default;
-    /* The next frame that has come, without blocking; false: none. */
+    /* Takes the next received frame without blocking; false: none. */
     virtual bool receive(Frame &frame, uint64_t now_ns) = 0;
-    /* False: it takes no more, and the frame is lost, as in a queue of a card. */
+    /* Returns false when the queue is full: the frame is dropped, as on a card. */
     virtual bool send(const Frame &frame, uint64_t now_ns) = 0;
-    /* Readable when frames come; -1: must be asked. */
+    /* Readable when frames arrive; -1: the caller must poll. */
     virtual int fd() const = 0;
-    /* Before sleeping on fd(): true when frames wait already. */
+    /* Call before sleeping on fd(). Returns true when frames are already waiting. */
     virtual bool awake() = 0;
 };
 
-/* Ends the program with a sentence when the specification cannot be opened. */
+/* Opens the port; on failure prints a message and exits. */
 std::unique_ptr<Port> open_port(const std::string &spec);
 
 } // namespace sim

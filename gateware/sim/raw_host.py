@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A host of the device contract without libtoe: for what libtoe never does."""
+"""A host of the device contract without libtoe, for tests of what libtoe never does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HELLO = struct.Struct("<4I6I32s")
 WELCOME = struct.Struct("<6I6s4sBB4s128s")
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
-# Of device/commands.json.
+# From device/commands.json.
 LISTEN, UNLISTEN, CONNECT, SEND, RECV, CLOSE, ACCEPT, RELEASE = 1, 2, 3, 4, 5, 6, 8, 9
 LISTEN_ESTABLISHED, CONNECT_FAILED, DATA_RECEIVED, ERROR = 129, 131, 132, 135
 NO_SUCH = 99
@@ -43,7 +43,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Shape:
-    """struct toedev_qp_config, and where things lie then (device/src/layout.c)."""
+    """struct toedev_qp_config, and the layout that follows from it (device/src/layout.c)."""
 
     sw: int = 64
     hw: int = 64
@@ -87,7 +87,7 @@ def say(control: socket.socket, kind: int, fds: list[int], shape: Shape | None =
 
 
 class Host:
-    """Attached. With fds of its own making where the usual ones are not wanted."""
+    """An attached queue pair. memory, irq: descriptors to use instead of the usual ones."""
 
     def __init__(
         self, path: Path, shape: Shape | None = None, *, memory: int = -1, irq: int = -1
@@ -113,7 +113,7 @@ class Host:
         self.sw_head = self.hw_tail = 0
 
     def close(self) -> None:
-        """As when its process ends."""
+        """Closes all descriptors, as the end of its process does."""
         self.control.close()
         for fd in self.fds:
             os.close(fd)
@@ -138,7 +138,7 @@ class Host:
         return self.word(PAGE + 64)
 
     def put(self, kind: int, **fields: int) -> None:
-        """Into the SW ring; ring() tells of it."""
+        """Writes a command into the SW ring; ring() publishes it."""
         f = Command(kind, **fields)
         phase = 0 if self.sw_head & self.shape.sw else 1
         at = 2 * PAGE + self.sw_head % self.shape.sw * 16
@@ -152,13 +152,13 @@ class Host:
             os.eventfd_write(self.doorbell, 1)
 
     def do(self, kind: int, **fields: int) -> None:
-        """One command, handled."""
+        """Sends one command and waits until it is handled."""
         self.put(kind, **fields)
         self.ring()
         self.handled()
 
     def handled(self, n: int | None = None) -> None:
-        """... are so many, all that were put."""
+        """Waits until n commands are handled; by default all."""
         wanted = self.sw_head if n is None else n
         self.wait(lambda: self.sw_tail == wanted, f"{wanted} commands handled")
 
@@ -171,7 +171,7 @@ class Host:
             time.sleep(0.001)
 
     def take(self) -> Command | None:
-        """The next that the TOE has said, if there is one."""
+        """Takes the TOE's next notification, if there is one."""
         at = self.shape.hw_ring + self.hw_tail % self.shape.hw * 16
         first, arg0, arg1 = struct.unpack_from("<QII", self.memory, at)
         if (first >> 15 & 1) == (1 if self.hw_tail & self.shape.hw else 0):
@@ -197,7 +197,7 @@ class Host:
         self.do(LISTEN, aux=port, flow=number, arg1=backlog)
 
     def fill(self, n: int) -> None:
-        """So many ERRORs into the HW ring, where they stay."""
+        """Makes the TOE write n ERRORs into the HW ring and leaves them there."""
         for _ in range(n):
             self.put(NO_SUCH)
         self.ring()

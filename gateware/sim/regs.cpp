@@ -41,7 +41,7 @@ void RegServer::add_to(std::vector<struct pollfd> &fds) const
         fds.push_back({c.fd, POLLIN, 0});
 }
 
-// False: the client is gone, or does not take its answers.
+// Returns false when the client has disconnected or does not read its answers.
 bool RegServer::answer(Client &c)
 {
     for (;;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * regs.h - offers a simulation's registers on a Unix socket (README.md has the protocol; `toehold
- * reg --bar sim:PATH` and `toehold rtt` speak it).
+ * regs.h - serves a simulation's registers on a Unix socket. README.md specifies the protocol;
+ * `toehold reg --bar sim:PATH` and `toehold rtt` are clients.
  */
 #ifndef GATEWARE_SIM_REGS_H
 #define GATEWARE_SIM_REGS_H
@@ -22,13 +22,14 @@ class RegServer
     using Read = std::function<unsigned(uint32_t, uint32_t &)>;
     using Write = std::function<unsigned(uint32_t, uint32_t)>;
 
-    /* path empty: offers nothing. Ends the program with a sentence when it cannot listen there. */
+    /* With an empty path, does nothing. Prints a message and exits when it cannot listen at path.
+     */
     RegServer(const std::string &path, Read read, Write write);
     ~RegServer();
     RegServer(const RegServer &) = delete;
     RegServer &operator=(const RegServer &) = delete;
 
-    void serve(); /* what waits, without blocking */
+    void serve(); /* handles pending requests without blocking */
     void add_to(std::vector<struct pollfd> &fds) const;
 
   private:

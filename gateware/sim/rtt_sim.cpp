@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_sim.cpp - the measuring module as a process: Verilated rtt between two ports of packets, or
-// before a path of known delay, with its registers on a Unix socket. README.md says how to use it.
+// rtt_sim.cpp - the RTT measuring module as a process: Verilated rtt between two packet ports, or
+// in front of a path of known delay, with its registers on a Unix socket. README.md describes its
+// use.
 #include <cinttypes>
 #include <cmath>
 #include <csignal>
@@ -272,8 +273,8 @@ class Simulation
     std::unique_ptr<sim::Port> host_, net_;
     std::FILE *truth_, *samples_;
     uint64_t cycles_ = 0, offset_ns_ = 0, probes_ = 0, left_ = 0;
-    uint64_t next_probe_ = 0;               // 0: not yet
-    uint64_t host_lost_ = 0, net_lost_ = 0; // frames that a port did not take
+    uint64_t next_probe_ = 0;               // 0: not started
+    uint64_t host_lost_ = 0, net_lost_ = 0; // frames dropped by a port
     uint32_t ring_tail_ = 0;
     int still_ = 0;
 };
@@ -364,7 +365,7 @@ void Simulation::edge(bool high)
 #endif
 }
 
-// One cycle: what the streams bring, then the edge.
+// Runs one cycle: drives the streams, then the clock edge.
 void Simulation::tick()
 {
     uint64_t cycle = now();
@@ -420,7 +421,7 @@ void Simulation::configure()
     next_probe_ = now() + 16;
 }
 
-// An idle module is brought to the machine's time at once: its counter is set, no cycle runs.
+// Sets an idle module's counter to the machine's time without running cycles.
 void Simulation::follow_the_clock()
 {
     if (!o_.wall || !quiet())
@@ -441,7 +442,7 @@ void Simulation::look_at_ports()
         rx_.push(f);
 }
 
-// A UDP packet whose payload begins with its number, as tag mode wants it.
+// Sends a UDP packet whose payload begins with its number, as tag mode requires.
 void Simulation::probe()
 {
     if (probes_ == o_.probes || next_probe_ == 0 || now() < next_probe_)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands around the module in a live simulation: ports, waveforms, recordings. test_rtt_sim.py
-has the measuring itself, TAP and AF_PACKET."""
+"""Ports, waveforms and recordings of a live simulation. test_rtt_sim.py tests the measurement
+itself, TAP and AF_PACKET."""
 
 import contextlib
 import itertools
@@ -27,7 +27,7 @@ def rtt_sim() -> Path:
 
 
 def frames(count: int, seed: int) -> list[bytes]:
-    """Of every length, to addresses that nobody has."""
+    """Returns frames of random lengths to unused addresses."""
     rng = random.Random(seed)
     head = bytes.fromhex("020000000001020000000002") + b"\x88\xb5"
     return [head + rng.randbytes(rng.randint(60, 1514) - len(head)) for _ in range(count)]
@@ -51,7 +51,7 @@ def read_pcap(path: Path) -> list[bytes]:
 
 
 def read_pcapng(path: Path) -> list[tuple[int, int, int, bytes]]:
-    """Of each packet: interface, nanoseconds, the cycle in its comment, bytes."""
+    """Returns for each packet: interface, nanoseconds, the cycle in its comment, bytes."""
     data, at, packets = path.read_bytes(), 0, []
     while at < len(data):
         kind, length = struct.unpack_from("<2I", data, at)
@@ -84,8 +84,8 @@ def stopped(process: subprocess.Popen) -> str:
 
 @pytest.mark.parametrize("pace", ["wall", "virtual"])
 def test_frames_pass_two_modules_and_a_wire_unchanged(rtt_sim, tmp_path, pace):
-    """pcap - module - wire - module - pcap, with ready withheld now and then: each frame once, in
-    order, to the last bit, and recorded with its cycle on the way."""
+    """pcap - module - wire - module - pcap, with ready withheld at random: each frame arrives once,
+    in order, unchanged, and is recorded with its cycle."""
     sent = frames(200, 5)
     wire, out, recorded = tmp_path / "wire", tmp_path / "out", tmp_path / "r.pcapng"
     write_pcap(tmp_path / "in", sent)
@@ -106,10 +106,10 @@ def test_frames_pass_two_modules_and_a_wire_unchanged(rtt_sim, tmp_path, pace):
     assert read_pcap(out) == sent
     packets = read_pcapng(recorded)
     assert [p[3] for p in packets] == sent
-    assert {p[0] for p in packets} == {0}  # all left, none arrived
+    assert {p[0] for p in packets} == {0}  # all sent, none received
     cycles = [p[2] for p in packets]
     assert all(ns == 4 * cycle for _, ns, cycle, _ in packets)
-    # one after the other: a frame takes a cycle for each 64 bytes, at least
+    # in sequence: a frame takes at least one cycle for each 64 bytes
     for (_, _, first, frame), (_, _, second, _) in itertools.pairwise(packets):
         assert second - first >= (len(frame) + 63) // 64
     assert cycles == sorted(cycles)
@@ -117,7 +117,7 @@ def test_frames_pass_two_modules_and_a_wire_unchanged(rtt_sim, tmp_path, pace):
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="needs root and iproute2")
 def test_what_a_port_does_not_take_is_said(rtt_sim, tmp_path):
-    """Frames that are longer than the interface's MTU are lost there, and counted."""
+    """Frames that exceed the interface's MTU are dropped there, and counted."""
     sent, space = [*frames(300, 6), bytes(60)], f"gw-live-{os.getpid()}"
     kept = [f for f in sent if len(f) <= 576 + 14]
     write_pcap(tmp_path / "in", sent)
@@ -150,7 +150,7 @@ def test_what_a_port_does_not_take_is_said(rtt_sim, tmp_path):
 
 
 def value_changes(vcd: str, wanted: dict[str, str]):
-    """Time and values of the wanted signals (by their full names), at each time that is there."""
+    """Yields the time and the values of the wanted signals (by full name) at each time stamp."""
     names, scope, now, at = {}, [], dict.fromkeys(wanted.values(), 0), 0
     for line in vcd.splitlines():
         word = line.split()
@@ -176,9 +176,9 @@ def value_changes(vcd: str, wanted: dict[str, str]):
     yield at, dict(now)
 
 
-@pytest.mark.long  # it builds the module once more, with traces
+@pytest.mark.long  # builds the module a second time, with traces
 def test_a_waveform_has_the_cycles_that_the_recording_names(tmp_path):
-    """FST on request: the beats in it are those of the pcapng, at the counter's values."""
+    """Requested FST: its beats are those of the pcapng, at the same counter values."""
     program = live.build(trace=True)
     fst, recorded = tmp_path / "w.fst", tmp_path / "r.pcapng"
     subprocess.run(
@@ -200,7 +200,7 @@ def test_a_waveform_has_the_cycles_that_the_recording_names(tmp_path):
         wanted[f"{top}.{s}"] = s
     beats, before, clock = {0: [], 1: []}, 0, 0
     for _, v in value_changes(vcd, wanted):
-        if v["clk_i"] and not clock:  # the edge: what was there before it is the beat's cycle
+        if v["clk_i"] and not clock:  # at the edge, the value before it is the beat's cycle
             for which, side in enumerate(("tx", "rx")):
                 if v[f"{side}_tvalid_i"] and v[f"{side}_tready_i"]:
                     beats[which].append(before)

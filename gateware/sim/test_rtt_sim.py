@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The module as a process: against a path of known delay, its register socket, real packets."""
+"""The module as a process: a path of known delay, the register socket, real packets."""
 
 import os
 import re
@@ -64,11 +64,11 @@ class Registers:
     [
         ("cable=3,mac=400", 200),
         ("cable=3,mac=400,jitter=uniform:20", 200),
-        ("cable=100,mac=400,jitter=exp:2000", 60),  # many in flight, overtaking each other
+        ("cable=100,mac=400,jitter=exp:2000", 60),  # many in flight, reordered
     ],
 )
 def test_every_sample_within_a_tick_of_truth(rtt_sim, tmp_path, path, gap):
-    """10,000 UDP packets; the counter wraps on the way."""
+    """Measures 10,000 UDP packets; the counter wraps in between."""
     truth, samples = tmp_path / "truth", tmp_path / "samples"
     subprocess.run(
         [rtt_sim, "--path", path, "--probes", "10000", "--gap", str(gap)]
@@ -112,7 +112,7 @@ def test_loss_and_duplicates_are_counted(rtt_sim, tmp_path):
             for name in names:
                 got[name] = got.get(name, 0) + regs.read(f"S_{name}")
         assert regs.ask(1, 0x4000)[1] == 3  # beyond the window
-        assert regs.ask(1, 0xFC)[1] == 2  # where nothing is
+        assert regs.ask(1, 0xFC)[1] == 2  # an unmapped address
         assert regs.ask(7, 0)[1] == 256
         process.terminate()
         assert process.wait(20) == 0
@@ -132,8 +132,8 @@ def ip(*words: str) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip"), reason="needs root and iproute2")
 def test_ping_through_the_module(rtt_sim, tmp_path):
-    """Two kernels ping each other through the module, between TAP and AF_PACKET; its times are the
-    path's behind it, so no longer than what ping says."""
+    """Two kernels ping each other through the module, between TAP and AF_PACKET. The module
+    measures the path behind it, so its times do not exceed ping's."""
     spaces = [f"gw-{side}-{os.getpid()}" for side in "ab"]
     sock = tmp_path / "regs"
     process = None
@@ -141,7 +141,7 @@ def test_ping_through_the_module(rtt_sim, tmp_path):
         for space in spaces:
             ip("netns", "add", space)
         a, b = spaces
-        # b's interface is one end of a veth; the module has the other by AF_PACKET
+        # b's interface is one end of a veth; the module uses the other through AF_PACKET
         ip("-n", a, "link", "add", "net0", "type", "veth", "peer", "name", "eth0", "netns", b)
         ip("-n", a, "link", "set", "net0", "up")
         ip("-n", b, "addr", "add", "10.9.0.2/24", "dev", "eth0")

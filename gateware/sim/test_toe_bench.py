@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toe_bench: what it tells, and that it judges bytes itself (it ends with 1 when one is wrong)."""
+"""toe_bench: its results. It checks payload bytes itself (exit code 1 when one is wrong)."""
 
 import itertools
 import json
@@ -10,7 +10,7 @@ import pytest
 
 from gateware.lib import live, walk
 
-# A build of the whole TOE of its own: minutes. What it measures is bench/'s.
+# Needs its own build of the whole TOE, which takes minutes. bench/ reports the measurements.
 pytestmark = pytest.mark.long
 
 PACKETS = 160
@@ -39,7 +39,7 @@ def test_streams(case: str, payload: int, flows: int) -> None:
     assert last - first >= PACKETS
     assert end - begin >= (last - first) * (payload // 64 + 1)  # no more beats than cycles
     per = (marks[-1][2] - marks[0][2]) / (last - first)
-    # A host in whose hands nothing waits sends what it is given; a stream has whole segments.
+    # A TOE without a backlog may send short segments; with one, it sends full ones.
     assert per == pytest.approx(payload, rel=0.02 if case == "receive" or payload < 64 else 0.1)
     assert said["counters"]["established"] == flows
 
@@ -54,8 +54,8 @@ def test_slower_memory_makes_it_no_faster() -> None:
     near, far = (run["cycles"] for run in runs)
     for (near_placed, near_told, near_sent), (placed, told, sent) in zip(near, far, strict=True):
         assert 0 < near_placed < near_told
-        assert (placed, told) == (near_placed, near_told)  # writes wait for nobody
-        # The command is read, then the payload; toe_cmd comes round to it every eighth cycle.
+        assert (placed, told) == (near_placed, near_told)  # writes do not wait for host memory
+        # Two reads: the command, then the payload. toe_cmd polls a queue pair every eighth cycle.
         assert abs(2 * 99 - (sent - near_sent)) < 8
 
 

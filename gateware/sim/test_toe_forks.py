@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listeners of programs that fork, on a TOE whose flows stay with the queue pair that they came to:
-who connects is served, whether it is before or after the children are there."""
+"""Listeners of programs that fork, on a TOE whose flows stay with the queue pair that they arrived
+on: a peer is served whether it connects before or after the fork."""
 
 import socket
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from tests.lab import proc
 
 from .toe_lab import PORT, PYTHON, Toe
 
-# Listens, and tells so where nobody can wait for it but by looking; argv[2] is what it does then.
+# Listens, creates the file argv[3] to report it, then runs argv[2].
 SERVER = """
 import os, select, socket, subprocess, sys, time
 told = sys.argv[3]
@@ -35,7 +35,7 @@ exec(sys.argv[2])
 serve()
 """
 
-# A master that has something to do before its worker is there, and reads and writes meanwhile.
+# A master that does other reads and writes before it forks its worker.
 MASTER = """
 a, b = socket.socketpair()
 tell()
@@ -48,7 +48,7 @@ if os.fork():
     time.sleep(1000)
 """
 
-# The same once it has become another program, with a listener that has not begun.
+# The same after exec, with a listener that has not started.
 EXEC = (
     """
 if "again" not in sys.argv:
@@ -58,10 +58,10 @@ if "again" not in sys.argv:
     + MASTER
 )
 
-# It is the parent who serves; children are there for other things.
+# The parent serves; the child does something else.
 PARENT = "tell(); time.sleep(0.5); os.fork() or time.sleep(1000)"
 
-# It is passed to who serves it; the sender waits for other things.
+# The listener is passed to the process that serves it; the sender waits for something else.
 PASSED = """
 s.close()
 a, b = socket.socketpair()
@@ -74,7 +74,7 @@ tell()
 os.read(never, 1)
 """
 
-# It goes on when its peer has connected, which somebody tells it.
+# Does not call accept(): waits for another event, as if another program reported the peer.
 WAITS = {
     "read": "tell(); os.read(never, 1)",
     "poll": "p = select.poll(); p.register(never, select.POLLIN); tell(); p.poll()",
@@ -83,7 +83,7 @@ WAITS = {
     "recv": "a, b = socket.socketpair(); tell(); a.recv(1)",
     "accept": "u = socket.socket(socket.AF_UNIX); u.bind(told + 'u'); u.listen()\n"
     "tell(); u.accept()",
-    # ... where libtoe does not see it
+    # ... in calls that libtoe does not intercept
     "sleep": "tell(); time.sleep(1000)",
     "signal": "import signal; tell(); signal.pause()",
     "child": "tell(); os.waitpid(os.posix_spawn('/bin/sleep', ['sleep', '1000'], os.environ), 0)",
@@ -133,13 +133,14 @@ def test_who_connects_before_the_fork_is_served(toe: Toe, tmp_path: Path, kind: 
 
 @pytest.mark.parametrize("how", WAITS)
 def test_who_waits_for_its_peer_otherwise_is_reached(toe: Toe, tmp_path: Path, how: str) -> None:
-    """As an FTP server does, which accepts when it is told of the connection by another one."""
+    """A peer connects while the program waits for another event, as an FTP server does for a report
+    on its control connection."""
     with started(toe, tmp_path, WAITS[how]), toe.client.connect(toe.ip, PORT, timeout=30):
         pass
 
 
 def test_a_handler_reads_within_a_call(toe: Toe) -> None:
-    """Of a signal that a program's own memory brings: nothing waits for what it interrupts."""
+    """A handler of a memory fault's signal may read: it does not wait for the interrupted call."""
     with toe.client.socket() as listener:
         listener.bind((toe.peer_ip, PORT))
         listener.listen()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that the gateware TOE does not trust: what they bring, what they break, how they end.
-Whatever one does, the others go on, and nothing of it is left for the next."""
+"""Hosts are not trusted by the gateware TOE: invalid descriptors, broken rules, abrupt ends.
+Whatever one host does, the others keep working, and the next host finds no trace of it."""
 
 import contextlib
 import json
@@ -26,14 +26,14 @@ CONFIG = Shape()
 
 
 def gone(toe: Toe) -> None:
-    """No queue pair is left."""
+    """Waits until no queue pair is left."""
     proc.wait_until(
         lambda: not toe.stats()["engines"][0]["queue_pairs"], "a queue pair stays", timeout=30
     )
 
 
 def reached(toe: Toe, port: int) -> str:
-    """What becomes of a connection to this port."""
+    """Returns the outcome of a connection to this port."""
     with toe.client.socket() as s:
         s.settimeout(20)
         try:
@@ -45,7 +45,7 @@ def reached(toe: Toe, port: int) -> str:
 
 @contextlib.contextmanager
 def peers(toe: Toe, host: Host, n: int, port: int) -> Iterator[list[socket.socket]]:
-    """Connections to the listener of a host, each accepted, in the order of their slots."""
+    """Opens n connections to a host's listener, accepts each, and yields them in slot order."""
     host.listen(port)
     with contextlib.ExitStack() as all_:
         found = {}
@@ -66,7 +66,7 @@ def ended(s: socket.socket) -> str:
         return type(e).__name__
 
 
-# ---- what a host brings ----
+# ---- descriptors and hellos ----
 
 
 def wrong_area(kind: str) -> int:
@@ -114,7 +114,7 @@ def test_register_page_is_for_reading(toe: Toe) -> None:
 
 @pytest.mark.parametrize("n", [50, pytest.param(100, marks=pytest.mark.long)])
 def test_who_says_nothing_keeps_nobody_out(toe: Toe, n: int) -> None:
-    """More than there may be of these are let go, and each after a while."""
+    """Excess silent connections are closed at once, the others after a timeout."""
     with contextlib.ExitStack() as all_:
         silent = [
             all_.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
@@ -131,11 +131,11 @@ def test_who_says_nothing_keeps_nobody_out(toe: Toe, n: int) -> None:
             assert reached(toe, PORT) == "connected"
 
 
-# ---- whose it is ----
+# ---- the owner of a queue pair ----
 
 
 def test_a_child_keeps_nothing_alive(toe: Toe) -> None:
-    """It has the connection and all else; the queue pair was its parent's."""
+    """The child inherits all descriptors, but its parent owned the queue pair."""
     read, write = os.pipe()
     parent = os.fork()
     if parent == 0:
@@ -153,7 +153,7 @@ def test_a_child_keeps_nothing_alive(toe: Toe) -> None:
         os.kill(parent, signal.SIGKILL)
         os.waitpid(parent, 0)
         gone(toe)
-        os.kill(child, 0)  # it lives
+        os.kill(child, 0)  # the child is alive
     finally:
         os.kill(child, signal.SIGKILL)
         os.close(read)
@@ -161,7 +161,7 @@ def test_a_child_keeps_nothing_alive(toe: Toe) -> None:
 
 
 def test_queue_pair_moves_to_another_process(toe: Toe) -> None:
-    """It ends with that one, though the connection is still here."""
+    """The queue pair ends with its new owner, although the connection stays open here."""
     with contextlib.ExitStack() as all_:
         host = all_.enter_context(Host(toe.socket))
         other = all_.enter_context(subprocess.Popen(["sleep", "1000"]))
@@ -177,20 +177,20 @@ def test_queue_pair_moves_to_another_process(toe: Toe) -> None:
         host.listen(PORT)
         other.kill()
         gone(toe)
-    with Host(toe.socket) as host:  # to no process at all: that is the end of it
+    with Host(toe.socket) as host:  # moved to no process: the queue pair ends
         raw.say(host.control, raw.MOVED, [host.page])
         gone(toe)
 
 
-# ---- a HW ring that nobody empties ----
+# ---- a full HW ring ----
 
 
 def test_full_hw_ring_holds_up_nobody_else(toe: Toe) -> None:
-    """Not even where toe_conn has something to say in it: that a CONNECT has failed."""
+    """Not even while toe_conn has a notification for it: that a CONNECT has failed."""
     nobody = struct.unpack(">I", socket.inet_aton(toe.peer_ip))[0] ^ 0x55
     with Host(toe.socket) as full, Host(toe.socket) as other:
         full.fill(CONFIG.hw - 1)
-        # One place is left for each command of the two, and the second takes it.
+        # One entry is left; the second of the two commands takes it.
         full.do(raw.CONNECT, aux=9, flow=77, arg0=nobody)
         full.fill(1)
         full.put(raw.NO_SUCH)
@@ -209,11 +209,11 @@ def test_full_hw_ring_holds_up_nobody_else(toe: Toe) -> None:
         server.stop()
 
 
-# ---- its end ----
+# ---- the end of a host ----
 
 
 def test_what_it_was_about_to_say_is_not_done(toe: Toe) -> None:
-    """Its last LISTENs are in the ring when it ends: nobody listens to them ever."""
+    """LISTENs still in the ring when the host ends never take effect."""
     ports = range(6000, 6016)
     for _ in range(8):
         host = Host(toe.socket, Shape(sw=1024))
@@ -234,13 +234,13 @@ def test_what_it_was_about_to_say_is_not_done(toe: Toe) -> None:
 
 @pytest.mark.parametrize("number", ["its number", "another number"])
 def test_slots_of_another_life(toe: Toe, number: str) -> None:
-    """What its flows had still to tell is told to nobody; slots and places are the next one's."""
+    """Pending notifications of ended flows are discarded; the next host reuses the slots."""
     shape = Shape(slots=4)
     for life in range(4):
         with contextlib.ExitStack() as all_:
             first = Host(toe.socket, shape)
             with peers(toe, first, 4, PORT) as four:
-                if life % 2:  # they stand in the list of those that have to tell
+                if life % 2:  # their notifications become pending
                     first.fill(CONFIG.hw)
                 for s in four:
                     s.sendall(b"y" * 1000)
@@ -248,7 +248,7 @@ def test_slots_of_another_life(toe: Toe, number: str) -> None:
                 assert {ended(s) for s in four} == {"ConnectionResetError"}
             gone(toe)
             assert reached(toe, PORT) == "ConnectionRefusedError"
-            if number == "another number":  # its own is another's, who takes nothing
+            if number == "another number":  # another host takes its number, reads nothing
                 between = all_.enter_context(Host(toe.socket, Shape(slots=8)))
                 between.fill(CONFIG.hw)
             second = all_.enter_context(Host(toe.socket, shape))
@@ -262,13 +262,13 @@ def test_slots_of_another_life(toe: Toe, number: str) -> None:
                 assert (heard.type, heard.flow, heard.arg0) == (raw.DATA_RECEIVED, slot, len(said))
                 at = shape.buffers + slot * (shape.tx + shape.rx) + shape.tx
                 assert second.memory[at : at + 200] == said.ljust(200, b"\0")
-            second.fill(CONFIG.hw)  # all places of its HW ring are its own
+            second.fill(CONFIG.hw)  # all entries of its HW ring are available
         gone(toe)
 
 
 @pytest.mark.parametrize("way", ["dies", "stops listening"])
 def test_many_connections_at_once(toe: Toe, way: str) -> None:
-    """More than there is room for in any queue of the TOE: each is reset, and others come."""
+    """More connections than any queue of the TOE holds: each is reset, and others can connect."""
     host = Host(toe.socket, Shape(slots=128, hw=1024))
     host.listen(PORT, 1, 128)
     with contextlib.ExitStack() as all_:
@@ -294,7 +294,7 @@ def test_many_connections_at_once(toe: Toe, way: str) -> None:
 
 
 def test_memory_that_it_takes_along(tmp_path: Path) -> None:
-    """DETACHED is said when nothing is under way to or from it, however slow it is."""
+    """DETACHED is set only when no access to the memory is outstanding, however slow it is."""
     toe = Toe(tmp_path, None, "--stall", 60, "--delay", 200)
     try:
         for _ in range(3):
@@ -319,20 +319,20 @@ def test_memory_that_it_takes_along(tmp_path: Path) -> None:
     assert counts["strayed"] == counts["unlawful"] == 0
 
 
-# ---- all of it at once ----
+# ---- random violations ----
 
 
 @pytest.mark.parametrize(
     "lives", [5, pytest.param(15, marks=pytest.mark.long)], ids=["short", "long"]
 )
 def test_hostile_programs_then_an_honest_one(toe: Toe, tmp_path: Path, lives: int) -> None:
-    """Programs that break every rule, by seeds (tests/programs/hostile.c); then nginx, and curl."""
+    """Programs that break every rule, by seed (tests/programs/hostile.c); then nginx and curl."""
     listener = toe.client.start([PYTHON, "-c", ECHO, PORT + 1])
     proc.wait_until(lambda: "listening" in listener.text(), "it does not listen", timeout=30)
     hostile = ROOT / "build" / "tests" / "hostile"
     total = {"attached": 0, "halted": 0}
     for seed in range(1, 60):
-        # On a busy machine few of them come so far as to be halted.
+        # On a busy machine few of them run long enough to be halted.
         if seed > 3 and min(total["attached"], total["halted"]) > 0:
             break
         argv = [hostile, toe.socket, seed, lives, toe.peer_ip, PORT, PORT + 1, "no mark"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gateware over IPv6, with Linux at the other end: neighbours, echo, both kinds of open, bytes
-over a bad link, a router, what tools say."""
+"""The gateware over IPv6 against Linux: neighbours, echo, active and passive open, bytes over a bad
+link, a router, the output of tools."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from .toe_lab import ECHO, PORT, PYTHON, TALK, Toe
 OWN, PEER, FAR = "fd77::1", "fd77::2", "fd99::9"
 ECHO6 = ECHO.replace("socket.socket()", "socket.socket(socket.AF_INET6)").replace("0.0.0.0", "::")
 
-# Who both ends are, and the MSS by the flow record (TCP_INFO).
+# Prints both addresses, and the MSS from the flow record (TCP_INFO).
 NAMES = """
 import socket, struct, sys
 s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30)
@@ -63,7 +63,7 @@ def test_bytes_both_ways(toe: Toe) -> None:
     server = serve(toe)
     for n in (1, 1427, 1428, 1429, 400000):  # 1428: an MSS of 1440, less the timestamps
         toe.client.run([PYTHON, "-c", TALK, OWN, PORT, n], timeout=300)
-    toe.client.run([PYTHON, "-c", TALK, toe.ip, PORT, 5000])  # IPv4 too, by the same listener
+    toe.client.run([PYTHON, "-c", TALK, toe.ip, PORT, 5000])  # IPv4 through the same listener
     server.stop()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What toe_sim is told on its command line: wrong words are refused in a line that says why."""
+"""The command line of toe_sim: wrong options are rejected with a one-line message that says why."""
 
 import pytest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gateware TOE serves programs of Linux, unmodified, behind libtoe, to a peer that is Linux."""
+"""The gateware TOE runs unmodified Linux programs through libtoe; the peer is Linux."""
 
 import json
 import mmap
@@ -19,7 +19,7 @@ from tests.lab import netns, proc
 from .test_live import read_pcapng
 from .toe_lab import ECHO, MANY, PORT, PYTHON, TALK, TOEHOLD, Toe
 
-# The peer of it: all connections are used in turn, in another order each time.
+# Its peer: uses all connections in each round, in a different order each time.
 TURNS = """
 import os, random, socket, sys
 order = random.Random(int(sys.argv[4]))
@@ -69,7 +69,7 @@ for wanted in sys.argv[3:]:
 
 
 def write_pcap(path: Path, packets: list[tuple[int, bytes]]) -> None:
-    """With nanoseconds, Ethernet."""
+    """Writes a pcap file of Ethernet frames with nanosecond timestamps."""
     out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)]
     for ns, data in packets:
         seconds, rest = divmod(ns, 10**9)
@@ -110,7 +110,7 @@ def test_bytes_both_ways_over_a_bad_link(tmp_path: Path, size: int) -> None:
     "program", ["toe_sim", pytest.param("toe_sim_4fpcs", marks=pytest.mark.long)]
 )
 def test_more_flows_than_tcbs_on_chip(tmp_path: Path, program: str) -> None:
-    """The others are in a memory that answers late (S1.4)."""
+    """The other TCBs are in a slow memory (S1.4)."""
     toe = Toe(tmp_path, None, "--delay", 30, program=program)
     try:
         server = toe.server.start([PYTHON, "-c", MANY, PORT], env=toe.env(256))
@@ -136,12 +136,12 @@ def test_link_and_memory_that_keep_it_waiting(tmp_path: Path) -> None:
     assert counts["strayed"] == counts["unlawful"] == 0
 
 
-# Where things lie in a queue pair's area (toe/device.h); EPROTO.
+# Offsets in a queue pair's area (toe/device.h); EPROTO.
 SW_HEAD, HW_TAIL, HALTED, BROKEN = 0, 64, 4096 + 192, 71
 
 
 def area_of(pid: int) -> mmap.mmap:
-    """The memory that a program shares with its TOE."""
+    """Maps the memory that a program shares with its TOE."""
     for fd in Path(f"/proc/{pid}/fd").iterdir():
         if "memfd:toehold-qp" in os.readlink(fd):
             with fd.open("r+b") as file:
@@ -153,7 +153,7 @@ def area_of(pid: int) -> mmap.mmap:
     ("at", "by"), [(SW_HEAD, 1 << 20), (SW_HEAD, 1), (HW_TAIL, 3), (HW_TAIL, -1)]
 )
 def test_who_breaks_a_ring_is_halted_alone(toe: Toe, at: int, by: int) -> None:
-    """A head too far ahead, a command that is not there, a tail past the head, and back."""
+    """A head too far ahead, a missing command, a tail past the head, a tail that moves back."""
     bad, good = toe.echo(PORT), toe.echo(PORT + 1)
     toe.talk(1000, PORT)
     held = (
@@ -177,7 +177,7 @@ def test_who_breaks_a_ring_is_halted_alone(toe: Toe, at: int, by: int) -> None:
     toe.talk(100000, PORT + 1)
     engine = toe.stats()["engines"][0]
     assert engine["counters"]["qp_halted"] == 1
-    # The one that is halted may have left meanwhile.
+    # The halted program may have exited in the meantime.
     halted = {q["pid"]: q["halted"] for q in engine["queue_pairs"]}
     assert halted in ({good.pid: 0}, {bad.pid: BROKEN, good.pid: 0})
     bad.stop()
@@ -188,10 +188,10 @@ def test_who_breaks_a_ring_is_halted_alone(toe: Toe, at: int, by: int) -> None:
 
 
 def test_nobody_makes_it_wait(toe: Toe) -> None:
-    """A program that breaks every rule, and fills and blocks the descriptors that both have."""
+    """A program breaks every rule, and fills and blocks the descriptors that it shares."""
     hostile = ROOT / "build" / "tests" / "hostile"
     halted = 0
-    # Where the machine is busy it may be gone before the simulation has seen what it broke.
+    # On a busy machine it may exit before the simulation has seen the violation.
     for seed in range(1, 11):
         ends = [toe.peer_ip, PORT, PORT + 1, "mark"]
         rogue = toe.server.start([hostile, toe.socket, seed, 15, *ends])
@@ -204,7 +204,7 @@ def test_nobody_makes_it_wait(toe: Toe) -> None:
 
 
 def test_a_program_starts_it(tmp_path: Path) -> None:
-    """toehold run --engine gateware: one command, and nothing stays behind."""
+    """toehold run --engine gateware: one command, which leaves nothing behind."""
     pair = netns.Pair(kernel_ip=None, tap=True)
     try:
         where = tmp_path / "toe.sock"
@@ -232,7 +232,7 @@ def test_statistics_and_registers(toe: Toe) -> None:
     assert said["engines"][0]["netio"]["tx_frames"] >= 2
     assert said["engines"][0]["counters"]["packet_out"] >= 2
     assert "not_ours" in toe.toehold("stats", "--socket", toe.socket)
-    # The page that tools get of any TOE; and the bus itself, which also has what is written.
+    # The page that tools get from any TOE, and the bus itself, which can also write registers.
     page, bus = f"toed:{toe.socket}", f"sim:{toe.regs}"
     for bar in (page, bus):
         read = json.loads(toe.toehold("reg", "read", "--bar", bar, "--json", "ID", "FEATURES"))
@@ -247,7 +247,7 @@ def test_statistics_and_registers(toe: Toe) -> None:
 
 
 def test_recording_names_cycles_and_runs_again_the_same(tmp_path: Path) -> None:
-    """What a live TOE has received, twice in virtual time: the same to the cycle."""
+    """Replays the frames of a live TOE twice in virtual time: the runs are equal to the cycle."""
     live_pcap = tmp_path / "live.pcapng"
     toe = Toe(tmp_path, None, "--pcap", live_pcap)
     try:
@@ -278,16 +278,16 @@ def test_recording_names_cycles_and_runs_again_the_same(tmp_path: Path) -> None:
     assert [d for which, _, _, d in again if which == 0] == [
         d for which, _, _, d in packets if which == 0
     ]
-    # Nobody listens there: its SYN is answered by RST.
+    # No listener there: the SYN is answered by RST.
     assert any(
         which == 1 and data[12:14] == b"\x08\0" and data[47] == 0x14 for which, _, _, data in again
     )
     assert all(ns == (1 << 32) + 4 * cycle or ns > 4 * cycle for _, ns, cycle, _ in again)
 
 
-@pytest.mark.long  # it builds the TOE once more, with traces
+@pytest.mark.long  # builds the TOE a second time, with traces
 def test_waveform_of_a_window(tmp_path: Path) -> None:
-    """From when a counter first moves, so many cycles; and the same cycles by their number."""
+    """Records a number of cycles after a counter first changes; and the same cycles by number."""
     program = live.build("toe_sim", trace=True)
     arp = bytes.fromhex("ffffffffffff 020000000002 0806 0001 0800 06 04 0001 020000000002")
     arp += bytes([10, 0, 0, 2]) + bytes(6) + bytes([10, 0, 0, 1]) + bytes(18)
@@ -336,7 +336,7 @@ def test_program_connects(toe: Toe) -> None:
 
 @pytest.mark.parametrize(("told", "other"), [("cubic", "reno"), ("reno", "cubic")])
 def test_congestion_control(tmp_path: Path, told: str, other: str) -> None:
-    """What toe_sim was told; another where a program asks for it."""
+    """The algorithm of toe_sim's option is the default; a program can select another."""
     toe = Toe(tmp_path, None, "--congestion", told)
     try:
         peer = toe.client.start([PYTHON, "-c", MANY, 6000])
@@ -349,7 +349,7 @@ def test_congestion_control(tmp_path: Path, told: str, other: str) -> None:
 
 
 def test_program_dies_and_comes_again(toe: Toe) -> None:
-    """Its peers are reset, and its slots are there for the next."""
+    """Its peers are reset, and its slots are free for the next program."""
     for _ in range(3):
         server = toe.echo()
         held = (

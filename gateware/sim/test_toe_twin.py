@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Co-simulation: each event of core/'s random scripts into core/ and into the gateware; segments
-out and TCBs must be the same, but for the exceptions that toe_twin.cpp names."""
+"""Co-simulation: core/ and the gateware process each event of core/'s random scripts. Segments and
+TCBs must be equal, except for the differences that twin_compare.h lists."""
 
 import os
 import re
@@ -29,14 +29,14 @@ def test_core_and_gateware_do_the_same() -> None:
 
 
 def test_what_has_parted_does_no_more() -> None:
-    """Seeds that each found a fault, in one of the two or in how they were compared."""
+    """Runs seeds that found a fault in either implementation or in the comparison."""
     for seed in PARTED:
         done = twin(1, seed)
         assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
 
 
 def test_what_differs_is_seen() -> None:
-    """core/ is told of no PUSH: the scripts part at the first of them, and are shrunk to it."""
+    """core/ gets no PUSH: the scripts differ at the first one, and are shrunk to it."""
     done = twin(1, TOE_TWIN_DIFFERS="1")
     assert done.returncode == 1, done.stdout[-8000:]
     assert "segments part" in done.stdout

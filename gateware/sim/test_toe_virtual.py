@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gateware TOE in virtual time, judged by the scripts that judge core/. Where it differs, a
-line of tests/packetdrill/gateware-differences says so, and docs/gateware-differences.md why."""
+"""The gateware TOE in virtual time, tested by the scripts that test core/. Each difference has a
+line in tests/packetdrill/gateware-differences and a reason in docs/gateware-differences.md."""
 
 import os
 import subprocess
@@ -27,8 +27,8 @@ def test_scripts_differ_from_core_where_it_is_said() -> None:
 
 
 def test_scripts_over_ipv6() -> None:
-    """Those that core/ passes over IPv6 too, on a link whose MSS is then that of the scripts. Its
-    neighbours are not known before, as those of IPv4 are."""
+    """Runs the scripts that core/ passes over IPv6 too, with an MTU that gives the scripts' MSS.
+    Unlike with IPv4, neighbours are not resolved beforehand."""
     virtual.library()
     options = [("ip_version", "ipv6"), ("mtu", "1520")]
     differs = differences.expected()
@@ -56,7 +56,7 @@ def test_complaints_name_what_is_new_and_what_has_gone() -> None:
     known = {"a/b.pkt": (7, "no-such-thing"), "a/gone.pkt": (3, "no-such-thing")}
     same = Result("failed", "tests/a/b.pkt:7: none was sent")
     other = Result("failed", "tests/a/b.pkt:9: none was sent")
-    assert len(differences.complaints({"a/b.pkt": same}, known)) == 1  # a/gone.pkt alone
+    assert len(differences.complaints({"a/b.pkt": same}, known)) == 1  # only a/gone.pkt
     del known["a/gone.pkt"]
     assert differences.complaints({"a/b.pkt": same}, known) == []
     assert "at another now" in differences.complaints({"a/b.pkt": other}, known)[0]
@@ -78,7 +78,7 @@ def test_table_is_read(tmp_path: Path) -> None:
     "runs", [60, pytest.param(5000, marks=pytest.mark.long)], ids=["short", "long"]
 )
 def test_property_tests_of_core(mode: str, runs: int) -> None:
-    """core/tests/prop on the gateware: random scripts, and invariants after each event."""
+    """Runs core/tests/prop on the gateware: random scripts, and invariants after each event."""
     seed = int(os.environ.get("TOE_TEST_SEED", "1"), 0)
     argv = [virtual.prop(), "--mode", mode, "--seed", str(seed), "--runs", str(runs)]
     done = subprocess.run(argv, capture_output=True, text=True)
@@ -87,7 +87,7 @@ def test_property_tests_of_core(mode: str, runs: int) -> None:
 
 
 def test_scripts_that_were_once_wrong() -> None:
-    """Those of core/tests/prop/scripts, each on the gateware."""
+    """Runs each of core/tests/prop/scripts on the gateware."""
     scripts = sorted((ROOT / "core" / "tests" / "prop" / "scripts").glob("*.prop"))
     assert scripts
     for script in scripts:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_bench.cpp - the gateware TOE between a wire that is never idle and a host that is always
- * quick enough: what it does is the limit. One case a run, told as JSON on standard output; cycles
- * are all the time there is, so that a run is the same everywhere. bench/gateware.py makes a bench
- * of it.
+ * toe_bench.cpp - benchmarks the gateware TOE between a wire that is never idle and a host that is
+ * never slow, so that the TOE is the limit. Each run measures one case and prints JSON. Time is
+ * counted in cycles only, so results are the same on every machine. bench/gateware.py runs the
+ * cases.
  */
 #include <algorithm>
 #include <cstdarg>
@@ -32,11 +32,11 @@ using sim::Peer;
 constexpr uint64_t kStart = uint64_t{1} << 32; /* virtual time's first nanosecond */
 constexpr unsigned kSlots = 128;
 constexpr uint32_t kBuffer = 65536;
-constexpr unsigned kUnderWay = 48;    /* packets sent and not told: fewer than packet buffers */
-constexpr unsigned kLeastMss = 64;    /* of the TOE: no peer makes it send smaller segments */
+constexpr unsigned kUnderWay = 48; /* packets sent, not yet notified: fewer than packet buffers */
+constexpr unsigned kLeastMss = 64; /* the TOE's least MSS, whatever the peer's option */
 constexpr uint64_t kPatience = 50000; /* cycles without progress */
 constexpr unsigned kMarks = 8;
-constexpr unsigned kBusy = 16; /* flows at most that are to keep their TCBs on chip */
+constexpr unsigned kBusy = 16; /* flows at most whose TCBs stay on chip */
 constexpr size_t kCounters = sizeof toe_counters / sizeof toe_counters[0];
 
 [[noreturn]] __attribute__((format(printf, 2, 3))) void die(int code, const char *format, ...)
@@ -56,22 +56,22 @@ struct Options {
     unsigned payload = 128, flows = 64, delay = 1;
     uint64_t packets = 1000, interval = 0; /* picoseconds between frames; 0: none */
     bool paced = false;                    /* no more frames than there are packet buffers */
-    unsigned hits = 0;                     /* ... of 100, those of busy flows; 0: all in turn */
+    unsigned hits = 0;                     /* percentage for busy flows; 0: round robin */
 };
 
-/* A flow as the host has it. */
+/* The host's state of a flow. */
 struct Socket {
     uint32_t slot = kSlots;
-    uint64_t told = 0, returned = 0; /* received, and given back */
+    uint64_t told = 0, returned = 0; /* bytes received, bytes freed */
     uint64_t written = 0, acked = 0;
 };
 
-/* Edges between the modules, in order, while somebody wants them (toe_walk.sv). */
+/* Edges between the modules in order of time, recorded while g_walked is set (toe_walk.sv). */
 struct Edge {
     uint64_t cycle;
     std::string name;
 };
-const sim::Card *g_walked; /* null: nobody */
+const sim::Card *g_walked; /* null: not recording */
 std::vector<Edge> g_edges;
 uint64_t g_passes; /* of events through the pipeline (FPC 0) */
 
@@ -161,7 +161,7 @@ class Bench
 
         if (at + sim::kBeat > layout_.total)
             return nullptr;
-        /* What the card only ever writes. */
+        /* These areas are only written by the card. */
         if (at >= layout_.hw_ring && at < layout_.records && !commanded_)
             commanded_ = card_.cycles();
         if (at >= watch_ && at < watch_ + kBuffer && !placed_)
@@ -175,7 +175,7 @@ class Bench
         commands_.push_back(toe_cmd_make(type, flags, aux, flow, arg0, arg1));
     }
 
-    /* A batch and its doorbell. */
+    /* Publishes a batch of commands and rings the doorbell. */
     void flush()
     {
         bool any = false;
@@ -193,7 +193,7 @@ class Bench
         }
     }
 
-    /* Cycles with all that is not of one case. */
+    /* Runs one cycle and the host's work common to all cases. */
     void step()
     {
         toe_cmd c;
@@ -208,7 +208,7 @@ class Bench
             die(1, "%s", peer_.wrong().c_str());
     }
 
-    /* A last segment alone is acknowledged too. */
+    /* Acknowledges a flow's last, single segment. */
     void sweep()
     {
         swept_ = card_.cycles();
@@ -315,7 +315,7 @@ class Bench
             step();
     }
 
-    /* ---- streams: as much as goes ---- */
+    /* ---- streams at full rate ---- */
 
     uint64_t packets_told() const
     {
@@ -337,7 +337,7 @@ class Bench
         }
     }
 
-    /* Segments below the least MSS are those that the host asks for one at a time. */
+    /* Below the TOE's least MSS, the host sends each segment by its own command. */
     void write()
     {
         const uint32_t each = o_.payload < kLeastMss ? o_.payload : kBuffer / 8;
@@ -384,13 +384,13 @@ class Bench
         std::printf(",\"marks\":[%s]", marks.c_str());
     }
 
-    /* ---- frames without payload, at a pace or each cycle one ---- */
+    /* ---- frames without payload, paced or one per cycle ---- */
 
-    /* Whose frame n is: so many of 100 are of a few busy flows, the others of all the rest, where
-     * each has its turn when its TCB has gone. */
+    /* Returns the flow of frame n: `hits` percent belong to a few busy flows. The other flows take
+     * turns, so that each has lost its TCB from the chip when its next frame arrives. */
     unsigned flow_of(uint64_t n)
     {
-        /* So few that each is back before the others' TCBs have taken its place. */
+        /* Few enough that each recurs before the others' TCBs evict its own. */
         unsigned busy =
             o_.hits == 100 ? kBusy : std::clamp(8 * o_.hits / (100 - o_.hits), 1U, kBusy);
 
@@ -433,7 +433,7 @@ class Bench
                     static_cast<unsigned long long>(counter("fetched") - fetched));
     }
 
-    /* ---- one thing at a time ---- */
+    /* ---- one segment at a time ---- */
 
     void rest()
     {
@@ -441,8 +441,8 @@ class Bench
             step();
     }
 
-    /* Cycles: a segment's first beat to its first byte in host memory, and to the command; a
-     * command's doorbell to the first beat of its segment. */
+    /* Measures in cycles: from a segment's first beat to its first byte in host memory, and to its
+     * notification; from a command's doorbell to the first beat of its segment. */
     void latency()
     {
         std::string rows;
@@ -475,7 +475,7 @@ class Bench
         std::printf(",\"cycles\":[%s]", rows.c_str());
     }
 
-    /* ---- the way of one segment and of one command ---- */
+    /* ---- the path of one segment and of one command ---- */
 
     template <typename Begin, typename Done>
     void way(const char *name, const char *what, Begin begin, Done done)
@@ -635,7 +635,7 @@ Options parse(int argc, char **argv)
 
 } // namespace
 
-/* An edge fires in this cycle. */
+/* Records that an edge fires in this cycle. Called through DPI. */
 extern "C" void toe_walk_edge(const char *name)
 {
     g_passes += std::strncmp(name, "pipeline", 8) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* toe_device.cpp - see toe_device.h. Host memory answers in the cycle after it was asked. */
+/* toe_device.cpp - see toe_device.h. Host memory answers in the cycle after the request. */
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,20 +15,20 @@ namespace
 {
 
 constexpr unsigned kAreaShift = 40; /* DMA address: queue pair + 1, then the offset in its area */
-/* So many cycles without a word on any edge, a pass of an FPC or a step of toe_conn, and nothing
- * moves any more: longer than any path between two of these. */
+/* The TOE is idle after this many cycles without a word on any edge, a pass of an FPC or a step of
+ * toe_conn: longer than any path between two of these. */
 constexpr unsigned kQuiet = 96;
-/* A round at one moment has an end. */
+/* Limit of the cycles that one settle() may take. */
 constexpr unsigned kRound = 4000000;
 
-thread_local ToeDevice *running; /* whom DPI speaks of */
+thread_local ToeDevice *running; /* the target of DPI calls */
 
 uint32_t number(const uint8_t *b)
 {
     return uint32_t{b[0]} << 24 | uint32_t{b[1]} << 16 | uint32_t{b[2]} << 8 | b[3];
 }
 
-/* Stamps of 1.024 us. */
+/* Converts time stamps of 1.024 us to microseconds. */
 uint32_t usec(uint64_t stamps)
 {
     return static_cast<uint32_t>(stamps * 16777 >> 14);
@@ -39,7 +39,7 @@ unsigned log2_of(uint32_t power)
     return static_cast<unsigned>(__builtin_ctz(power));
 }
 
-/* The first octet is the highest. */
+/* Converts an address; the first octet becomes the most significant. */
 template <typename Words> void wide(Words &to, const uint8_t address[16])
 {
     for (unsigned i = 0; i < 4; i++)
@@ -83,7 +83,7 @@ ToeDevice::ToeDevice(const Config &c, uint64_t now, std::function<void(const Byt
     top_->rst_ni = 1;
     while (!top_->ready_o)
         cycle();
-    cycles(top_->flows_o); /* the timers' memory */
+    cycles(top_->flows_o); /* the gateware clears the timers' memory */
 }
 
 ToeDevice::~ToeDevice() = default;
@@ -128,7 +128,7 @@ uint32_t ToeDevice::tick() const
     return static_cast<uint32_t>(now_ >> 20);
 }
 
-/* A deadline has come, and is not dealt with yet. */
+/* Returns true while an expired deadline is not handled yet. */
 bool ToeDevice::pending() const
 {
     auto due = [this](const Timer &t) { return t.on && static_cast<int32_t>(tick() - t.at) >= 0; };
@@ -228,7 +228,7 @@ void ToeDevice::take_beat()
 
 /* ---- host memory ---- */
 
-/* Where it lies; null: nobody has given it. */
+/* Maps n bytes at a host address; null: not in any area. */
 uint8_t *ToeDevice::memory(uint64_t address, uint64_t n)
 {
     uint64_t q = (address >> kAreaShift) - 1;
@@ -316,7 +316,7 @@ void ToeDevice::look_at_bells(unsigned q)
     cycle();
 }
 
-/* The first of n flows that are nobody's, a multiple of n; -1: there are none. */
+/* Returns the first of n free flows, a multiple of n; -1: there are none. */
 int ToeDevice::find_flows(uint32_t n) const
 {
     for (uint32_t at = 0; at + n <= flows(); at += n) {
@@ -362,7 +362,7 @@ void ToeDevice::detach(int at)
     configure(q, true, true);
     while (!(top_->detached_o >> q & 1))
         cycle();
-    settle(now_); /* RSTs leave */
+    settle(now_); /* send RSTs */
     configure(q, false, false);
     settle(now_);
     qps_[q] = QueuePair{};
@@ -401,7 +401,7 @@ void ToeDevice::configure(unsigned q, bool enable, bool detach)
     cycle();
 }
 
-/* As toe_dmaw's record(), of what changes. */
+/* Updates the changing fields, as record() of toe_dmaw does. */
 void ToeDevice::fresh_records(int q)
 {
     QueuePair &p = qps_[q];

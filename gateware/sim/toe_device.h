@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_device.h - the gateware TOE (toe_top, Verilated) as an object in virtual time: frames in and
- * out by calls, host memory as areas of the contract, time as an argument. settle() runs cycles
- * until nothing is to be done at that time; deadline() is when something will be. One thread.
+ * toe_device.h - the gateware TOE (toe_top, Verilated) as an object in virtual time. Frames enter
+ * and leave by calls, host memory is the areas of the device contract, time is an argument.
+ * settle() runs cycles until the TOE is idle at that time; deadline() returns the next time at
+ * which it has work. Not thread-safe.
  */
 #ifndef TOE_DEVICE_SIM_H
 #define TOE_DEVICE_SIM_H
@@ -22,7 +23,7 @@ namespace sim
 
 using Bytes = std::vector<uint8_t>;
 
-/* A TCB as it was written last: the words of toe_look.sv, in their order. */
+/* A TCB as last written: the words of toe_look.sv, in the same order. */
 struct Tcb {
     uint32_t state, iss, irs, snd_una, snd_nxt, snd_end, snd_wnd, rcv_nxt, rcv_adv;
     uint32_t cwnd, ssthresh, srtt, rttvar, min_rtt, mss, own_mss;
@@ -46,18 +47,19 @@ class ToeDevice
         Ip6 ip6;
         uint8_t prefix;
         uint16_t mtu;
-        uint8_t cc; /* as OPTION CC has it */
+        uint8_t cc; /* as in OPTION CC */
         uint8_t secret[16];
-        uint64_t seed; /* of the flow table's hash */
+        uint64_t seed; /* for the flow table's hash */
     };
 
-    /* `send` takes the frames that leave. */
+    /* `send` is called with each transmitted frame. */
     ToeDevice(const Config &config, uint64_t now, std::function<void(const Bytes &)> send);
     ~ToeDevice();
 
-    /* A queue pair over an area of that configuration; -1: no queue pair, or too few flows. */
+    /* Attaches a queue pair over an area of this configuration and returns its number; -1: no free
+     * queue pair, or too few free flows. */
     int attach(const toedev_qp_config &config, uint8_t *area, std::function<void()> interrupt);
-    /* Its flows are reset; the area is not touched any more. */
+    /* Resets its flows. The area is not accessed after the return. */
     void detach(int q);
 
     void receive(const uint8_t *frame, size_t n);
@@ -76,9 +78,9 @@ class ToeDevice
     {
         return tcbs_[flow];
     }
-    /* A counter of toe_top by its number. */
+    /* Returns counter i of toe_top. */
     uint32_t counter(unsigned i) const;
-    /* Reaches for host memory that nobody gave. */
+    /* Accesses to unmapped host memory. */
     uint64_t strayed() const
     {
         return strayed_;
@@ -87,10 +89,10 @@ class ToeDevice
     {
         return cycles_;
     }
-    /* Records say what is true now. */
+    /* Updates the flow records in the area. */
     void fresh_records(int q);
 
-    /* toe_look.sv tells. */
+    /* Called by toe_look.sv through DPI. */
     void look_tcb(uint32_t flow, const uint32_t *words);
     void look_deadline(uint32_t flow, bool on, uint32_t at);
     void look_conn(bool busy, bool some, uint32_t at, bool waits, uint32_t again);
@@ -134,7 +136,7 @@ class ToeDevice
     std::deque<Bytes> in_;
     size_t in_at_ = 0;
     Bytes out_;
-    std::deque<uint64_t> tx_reads_, writes_; /* lines that are asked for */
+    std::deque<uint64_t> tx_reads_, writes_; /* addresses of outstanding accesses */
     bool cmd_asked_ = false;
     uint64_t cmd_address_ = 0, now_ = 0, cycles_ = 0, strayed_ = 0;
     unsigned quiet_ = 0;

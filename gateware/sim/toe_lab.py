@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""toe_sim for programs of Linux, and a peer that is Linux."""
+"""toe_sim for Linux programs, with a Linux peer."""
 
 import json
 import re
@@ -14,7 +14,7 @@ PYTHON = "/usr/bin/python3"
 TOEHOLD = ROOT / "build" / "cli" / "toehold"
 PORT = 5000
 
-# Takes all that comes, then sends its digest and as many bytes again.
+# Reads all data, then sends its digest and as many bytes.
 ECHO = """
 import hashlib, random, socket, sys
 s = socket.socket()
@@ -32,7 +32,7 @@ while True:
     c.close()
 """
 
-# The peer of it: exits 0 when every byte is right.
+# Its peer: exits with 0 when every byte is right.
 TALK = """
 import hashlib, os, random, socket, sys
 n = int(sys.argv[3])
@@ -53,7 +53,7 @@ want = hashlib.sha256(data).digest() + random.Random(n).randbytes(n)
 sys.exit(0 if b"".join(got) == want else f"{len(b''.join(got))} bytes, not those that were sent")
 """
 
-# Serves any number of connections at once: what comes goes back.
+# Echoes data on any number of concurrent connections.
 MANY = """
 import selectors, socket, sys
 s = socket.socket()
@@ -76,7 +76,7 @@ while True:
 
 
 class Toe:
-    """toe_sim for one address of a namespace, and Linux in the other."""
+    """toe_sim for an address in one network namespace, and Linux in the other."""
 
     def __init__(
         self, folder: Path, impair: str | None, *more: object, program: str = "toe_sim"
@@ -120,7 +120,7 @@ class Toe:
         return json.loads(self.toehold("stats", "--json", "--socket", self.socket))
 
     def close(self) -> dict[str, int]:
-        """What the TOE has counted."""
+        """Stops toe_sim and returns its counters."""
         try:
             self.sim.send_signal(signal.SIGTERM)
             assert self.sim.wait(20) == 0, self.sim.tail()

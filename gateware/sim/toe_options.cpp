@@ -71,7 +71,7 @@ int counter(const char *name)
     die(2, "--fst-on %s: no such counter; toehold stats lists them", name);
 }
 
-/* ADDRESS/LENGTH; its length, from 1 to max. */
+/* Parses ADDRESS/LENGTH; returns the length, from 1 to max. */
 unsigned parse_prefix(const char *option, int family, const char *text, uint8_t *address,
                       unsigned max)
 {
@@ -94,7 +94,7 @@ void parse_ip(Options &o, const char *text)
         die(2, "--ip %s: want a unicast address that is not loopback", text);
 }
 
-/* Not ::, ::1, mapped or multicast. */
+/* Returns false for ::, ::1, mapped and multicast addresses. */
 bool unicast6(const uint8_t address[16])
 {
     struct in6_addr in;
@@ -133,7 +133,7 @@ uint32_t number(const uint8_t ip[4])
            static_cast<uint32_t>(ip[2]) << 8 | ip[3];
 }
 
-/* What no single option shows: address, prefix and gateway must go together. */
+/* Checks that address, prefix and gateway are consistent. */
 void check_addresses(const Own &own)
 {
     const uint32_t ip = number(own.ip), gateway = number(own.gateway);

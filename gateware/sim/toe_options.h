@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_options.h - what toe_sim is told on its command line. Options that toed has too have its
- * names, and are refused as it refuses them.
+ * toe_options.h - the command line of toe_sim. Options shared with toed have the same names and
+ * the same checks.
  */
 #ifndef GATEWARE_SIM_TOE_OPTIONS_H
 #define GATEWARE_SIM_TOE_OPTIONS_H
@@ -19,12 +19,12 @@ struct Options {
     std::string netif, regs;
     int trigger = -1; /* the counter that starts the waveform */
     uint64_t seed = 0, cycles = ~uint64_t{0};
-    int life = -1; /* a pipe: the end of all who hold its other end is that of toe_sim */
+    int life = -1; /* a pipe; toe_sim exits when its other end is closed */
     Card::Options card;
     Hosts::Options hosts;
 };
 
-/* Ends the process: with 0 after --help, with 2 and a message when something is wrong. */
+/* Parses the command line. Exits with 0 after --help, with 2 and a message on an error. */
 Options parse(int argc, char **argv);
 
 } // namespace sim

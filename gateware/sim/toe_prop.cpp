@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_prop.cpp - the functions of core/ that core/tests/prop calls, over the gateware TOE: the
- * property tests of core/ drive it by the device contract. A flow is a slot; commands go by the SW
- * ring, what is told by the HW ring becomes events. Linked in the place of libtoec.
+ * toe_prop.cpp - implements the functions of core/ that core/tests/prop calls on the gateware TOE,
+ * so that the property tests of core/ drive it through the device contract. A flow is a slot.
+ * Commands go through the SW ring; notifications on the HW ring become events. Linked instead of
+ * libtoec.
  */
 #include <csetjmp>
 #include <cstdio>
@@ -51,7 +52,7 @@ bool is_tcp(const Bytes &f)
 
 } // namespace
 
-/* A flow, or an attempt at one. */
+/* A flow, or a pending attempt to connect. */
 struct toec_tcb {
     void *owner = nullptr;
     int slot = -1;
@@ -75,7 +76,7 @@ struct Gate {
     toe_ring_rx hw = {};
     std::deque<Bytes> out;
     toec_u64 counters[TOEC_C_MAX] = {};
-    std::vector<std::unique_ptr<toec_tcb>> flows; /* all that ever were: handles stay valid */
+    std::vector<std::unique_ptr<toec_tcb>> flows; /* never shrinks: handles stay valid */
     toec_tcb *at[kSlots] = {};
     struct Listener {
         uint32_t id;
@@ -83,7 +84,7 @@ struct Gate {
     };
     std::vector<Listener> listeners;
     uint32_t next_id = 1, open = 0;
-    const Bytes *in = nullptr; /* the frame that is being taken */
+    const Bytes *in = nullptr; /* the frame in processing */
     bool dirty = false;
 
     Gate(const toec_config &c, uint64_t time);
@@ -123,11 +124,11 @@ struct toec_stack {
 namespace
 {
 
-/* prop never frees a stack: of those it may still use, two, come two more while it looks for a
- * clock. They outlive main(), for what Verilator keeps for them is gone when exit() ends them. */
+/* prop never frees a stack. Beside the two in use, two more may exist while it looks for a clock.
+ * They are never destroyed, because Verilator's own state is already gone at exit(). */
 auto &gates = *new std::deque<std::unique_ptr<Gate>>;
 
-/* Sees each frame that leaves (toe_twin.cpp). */
+/* Called with each transmitted frame (toe_twin.cpp). */
 void (*tap)(Gate &g, const Bytes &frame);
 
 } // namespace
@@ -183,7 +184,7 @@ void Gate::put(const toe_cmd &c)
     dirty = true;
 }
 
-/* For a flow whose slot is yet to come it waits. */
+/* Sends a command, or queues it until the flow's slot is known. */
 void Gate::command(toec_tcb *f, const toe_cmd &c)
 {
     if (f->slot < 0) {
@@ -196,7 +197,7 @@ void Gate::command(toec_tcb *f, const toe_cmd &c)
                      static_cast<uint32_t>(f->slot), toe_cmd_arg0(&c), toe_cmd_arg1(&c)));
 }
 
-/* The bytes of a SEND, as prop will have them. */
+/* Writes the payload of a SEND, as prop expects it. */
 void Gate::fill(toec_tcb *f, uint32_t n)
 {
     uint8_t *to = area + buffer(static_cast<uint32_t>(f->slot), false);
@@ -220,7 +221,7 @@ void Gate::round()
         fail("it reached for host memory that is not there");
 }
 
-/* What is told may lead to commands. */
+/* Repeats, because notifications may lead to commands. */
 void Gate::settle()
 {
     do
@@ -239,7 +240,7 @@ void Gate::drain()
     }
 }
 
-/* ---- what it tells ---- */
+/* ---- notifications ---- */
 
 void Gate::look_for_opens()
 {
@@ -257,7 +258,7 @@ void Gate::look_for_opens()
     }
 }
 
-/* A flow of a listener begins. Its ports stand in the frame that has brought it. */
+/* Begins a flow of a listener. Its ports are those of the frame being received. */
 void Gate::on_open(uint32_t slot, bool told)
 {
     auto f = std::make_unique<toec_tcb>();
@@ -308,7 +309,7 @@ void Gate::gone(toec_tcb *f, uint32_t why)
     toec_port_event(cfg.user, f->owner, f, TOEC_EV_GONE, why);
 }
 
-/* It stands in the receive buffer, in order. */
+/* Delivers n bytes from the receive buffer, in order. */
 void Gate::data(toec_tcb *f, uint32_t n)
 {
     const uint8_t *from = area + buffer(static_cast<uint32_t>(f->slot), true);
@@ -324,7 +325,8 @@ void Gate::data(toec_tcb *f, uint32_t n)
     toec_port_event(cfg.user, f->owner, f, TOEC_EV_DATA, n);
 }
 
-/* By the contract nothing is told of it after a full close; core/ tells. */
+/* Reports the rest of the acknowledged bytes: after a full close the contract has no notification
+ * of them, but core/ reports them. */
 void Gate::rest_acked(toec_tcb *f)
 {
     const Tcb &t = tcb(f);
@@ -357,7 +359,7 @@ void Gate::take(const toe_cmd &c)
             established(f, slot);
         return;
     case TOE_CMD_ERROR:
-        /* What crosses the end of a flow is refused: BADF or NOTCONN. */
+        /* A command that crosses the end of its flow is rejected: BADF or NOTCONN. */
         if (toe_cmd_aux(&c) == TOE_R_BADF || toe_cmd_aux(&c) == TOE_R_NOTCONN ||
             toe_cmd_aux(&c) == TOE_R_NOPROTOOPT)
             return;
@@ -559,8 +561,8 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
     return 0;
 }
 
-/* Done when it returns: what comes in later comes later. What follows is told at the next poll, as
- * core/ does. */
+/* Executes the command before it returns, so that later frames follow it. Resulting events are
+ * reported at the next poll, as core/ does. */
 static int at_once(struct toec_stack *s, struct toec_tcb *f, const toe_cmd &c, toec_time now)
 {
     Gate &g = *s->gate;
@@ -625,7 +627,7 @@ void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *f, struct
     out->rcv_wnd = t.rcv_adv - t.rcv_nxt;
     out->mss_send = t.mss;
     out->in_flight = t.snd_nxt - t.snd_una;
-    /* Of a FIN that is out SND.NXT has one more. */
+    /* A sent FIN counts one in SND.NXT. */
     uint32_t sent = t.snd_nxt - t.iss - 1;
     if ((t.flags & Tcb::kFin) && t.snd_nxt == t.snd_end + 1)
         sent--;
@@ -656,8 +658,8 @@ const char *toec_restore(struct toec_stack *, const void *, unsigned long,
     return "the gateware is not handed over";
 }
 
-/* Without IPv6, ECN, ICMP errors, handing over, and refusing before the handshake; frames up to
- * 1500 bytes; a wire that takes what it is given. */
+/* Removes from a script what the gateware lacks: IPv6, ECN, ICMP errors, handover, refusal before
+ * the handshake, frames of more than 1500 bytes, back-pressure of the wire. */
 void script_fit(struct script *s)
 {
     unsigned n = 0;

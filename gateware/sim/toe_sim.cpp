@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_sim.cpp - the gateware TOE as a process: speaks the device contract on the same socket as
- * toed, so that libtoe and every tool find it where toed would be. card.h is the hardware, hosts.h
- * the socket; packets come from a port (port.h).
+ * toe_sim.cpp - the gateware TOE as a process. It implements the device contract on the same socket
+ * as toed, so that libtoe and all tools work with it unchanged. card.h is the hardware, hosts.h the
+ * socket, port.h the source and sink of packets.
  */
 #include <cerrno>
 #include <csignal>
@@ -56,8 +56,8 @@ namespace
 
 using sim::die;
 
-constexpr unsigned kBurst = 64;        /* cycles between looks at the world */
-constexpr uint64_t kIdleNs = 1u << 20; /* virtual time passes so fast when nothing happens */
+constexpr unsigned kBurst = 64;                /* cycles between polls of sockets and ports */
+constexpr uint64_t kIdleNs = 1u << 20;         /* step of virtual time while idle */
 constexpr uint64_t kStart = uint64_t{1} << 32; /* virtual time's first nanosecond */
 
 volatile sig_atomic_t stop_asked;
@@ -137,7 +137,7 @@ class Simulation
         }
     }
 
-    /* Until something happens, or a timer may be due. */
+    /* Sleeps until an event arrives or a timer may be due. */
     void idle()
     {
         std::vector<struct pollfd> fds;
@@ -159,10 +159,10 @@ class Simulation
         hosts_.say_asleep(false);
         hosts_.serve();
         server_.serve();
-        card_.rest(4096); /* time enough for a scan of the timers */
+        card_.rest(4096); /* leaves enough cycles for a scan of the timers */
     }
 
-    /* All who hold the other end of the pipe have gone, and their queue pairs. */
+    /* Returns true when the pipe's other end is closed and no queue pair is left. */
     bool life_is_over()
     {
         char byte;
@@ -187,7 +187,7 @@ class Simulation
     }
 
     Options options_;
-    std::unique_ptr<sim::Port> port_; /* first: when it does not open, no socket stays behind */
+    std::unique_ptr<sim::Port> port_; /* first: if it fails to open, no socket file is left */
     sim::Hosts hosts_;
     sim::Card card_;
     sim::RegServer server_;
@@ -200,14 +200,14 @@ void on_signal(int)
     stop_asked = 1;
 }
 
-/* A call that a host has made to wait for it ends by this. */
+/* Installs a timer whose signal interrupts a call that a host has made block (hosts.cpp). */
 void end_waits()
 {
     struct sigaction act = {};
     const struct itimerval each = {{0, 100000}, {0, 100000}};
 
     act.sa_handler = [](int) {};
-    sigaction(SIGALRM, &act, nullptr); /* not SA_RESTART */
+    sigaction(SIGALRM, &act, nullptr); /* without SA_RESTART */
     setitimer(ITIMER_REAL, &each, nullptr);
 }
 

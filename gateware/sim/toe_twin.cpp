@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_twin.cpp - co-simulation: what core/tests/prop asks of its stack goes to the gateware and to
- * core/, event by event, and both must send the same segments and come to the same TCB. prop finds
- * the scripts, checks its invariants on the gateware, and shrinks a script at which the two part.
+ * toe_twin.cpp - co-simulation. Each call of core/tests/prop goes to the gateware and to core/,
+ * event by event; both must send the same segments and reach the same TCB. prop generates the
+ * scripts, checks its invariants on the gateware, and shrinks a script on which the two differ.
  *
- * The gateware goes first, and core/ is given its initial sequence numbers and timestamp offsets,
- * so that segments are the same to the bit. Where the two may part, EXCEPTIONS (twin_compare.h) has
- * it by name: from then on a flow is not compared. core/ is linked with its names prefixed by
- * golden_.
+ * The gateware runs first. core/ then uses its initial sequence numbers and timestamp offsets, so
+ * that segments are equal to the bit. EXCEPTIONS (twin_compare.h) lists the permitted differences:
+ * after one, the flow is no longer compared. The names of core/ are prefixed by golden_.
  */
 #define toec_size       gate_size
 #define toec_init       gate_init
@@ -89,7 +88,7 @@ int golden_toec_cwv_validated(const golden_tcb *); /* core/src/cc/tcp_cwv.h */
 namespace
 {
 
-/* Flows of the gateware by their ports. */
+/* Links each entry of the map to the gateware's flow with the same ports and ISN. */
 void find_flows(Twin &w)
 {
     for (auto &f : w.gate().flows) {
@@ -100,7 +99,7 @@ void find_flows(Twin &w)
     }
 }
 
-/* The gateware's flow has a slot now: the commands that waited for it have gone out. */
+/* Runs core/'s queued commands once the gateware's flow has a slot and has sent its own. */
 void catch_up(Twin &w, Flow &f)
 {
     if (f.late.empty() || !f.gate || f.gate->slot < 0)
@@ -141,8 +140,8 @@ void after(Twin &w)
     current = nullptr;
 }
 
-/* Both know their neighbour all the time, so that no SYN waits for one: the gateware forgets it
- * after 60 s, core/ asks and is answered at once. */
+/* Refreshes the gateware's neighbour entry, which expires after 60 s. core/ resolves its neighbour
+ * and is answered at once. So no SYN waits for a neighbour on either side. */
 void tell_neighbour(Twin &w)
 {
     uint8_t hello[128];
@@ -174,7 +173,8 @@ Flow *flow_of(Twin &w, toec_tcb *f)
     return at == w.flows.end() || at->second.golden_gone ? nullptr : &at->second;
 }
 
-/* A command of a flow, to both; or to core/ later, when the gateware has a slot to give it to. */
+/* Passes a flow's command to both. While the gateware has no slot for the flow, core/'s part is
+ * queued. */
 template <typename G, typename C>
 int both(struct toec_stack *s, toec_tcb *f, toec_time now, bool waits, G to_gate, C to_golden)
 {
@@ -199,7 +199,7 @@ int both(struct toec_stack *s, toec_tcb *f, toec_time now, bool waits, G to_gate
 
 extern "C" {
 
-/* ---- what golden core/ asks for ---- */
+/* ---- callbacks of golden core/ ---- */
 
 toec_u32 golden_toec_isn(golden_stack *, const struct toec_tuple *id, toec_time)
 {
@@ -258,7 +258,7 @@ void golden_toec_port_event(void *, void *owner, golden_tcb *flow, enum toec_eve
     f->golden_gone = ev == TOEC_EV_GONE;
 }
 
-/* ---- what prop asks for ---- */
+/* ---- the API that prop calls ---- */
 
 unsigned long toec_size(const struct toec_config *)
 {
@@ -335,7 +335,7 @@ int toec_unlisten(struct toec_stack *s, toec_u32 id)
 
     golden_toec_unlisten(w.golden, w.listeners[id]);
     w.gate().settle();
-    w.sent[0].clear(); /* half-open flows: reset, as the contract has it; core/ drops them */
+    w.sent[0].clear(); /* the contract resets half-open flows; core/ drops them */
     after(w);
     return r;
 }
@@ -350,7 +350,7 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
     int r = gate_connect(&w.gate_stack, remote, rport, lport, bufs, now, flow);
 
     auto &segments = w.sent[0][key_of(lport, rport)];
-    if (r == 0 && !segments.empty()) { /* else its port is still in TIME-WAIT there */
+    if (r == 0 && !segments.empty()) { /* else the port is still in TIME-WAIT in the gateware */
         Flow &f = w.flows[key_of(lport, rport)];
 
         mine.owner = &f;
@@ -396,7 +396,7 @@ int toec_shutdown(struct toec_stack *s, struct toec_tcb *f, toec_time now)
 
 int toec_close(struct toec_stack *s, struct toec_tcb *f, toec_time now)
 {
-    /* An attempt is given up by CANCEL, which resets what the peer has answered meanwhile. */
+    /* CANCEL ends a connection attempt, and resets it if the peer has answered in the meantime. */
     bool cancels = f->slot < 0;
 
     return both(
@@ -433,7 +433,7 @@ const toec_u64 *toec_counters(const struct toec_stack *s)
     return gate_counters(&reinterpret_cast<Twin *>(s->gate)->gate_stack);
 }
 
-/* gate_usage: the structure has the function's name, which is another here. */
+/* struct gate_usage: the macros above rename the structure with the function. */
 void toec_usage(const struct toec_stack *s, struct gate_usage *out)
 {
     gate_usage(&reinterpret_cast<Twin *>(s->gate)->gate_stack, out);
@@ -450,8 +450,8 @@ const char *toec_restore(struct toec_stack *, const void *, unsigned long,
     return "the gateware is not handed over";
 }
 
-/* Congestion control is the exceptions' business; no time at all in FIN-WAIT-2 is over before core/
- * has been asked. */
+/* Options that are not compared: congestion control (see EXCEPTIONS), and LINGER2 of 0, which ends
+ * FIN-WAIT-2 before core/ runs. */
 bool apart(const event &e)
 {
     return e.a[2] == TOEC_OPT_CC || (e.a[2] == TOEC_OPT_LINGER2 && e.a[3] == 0);

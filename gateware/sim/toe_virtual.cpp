@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe_virtual.cpp - the gateware as the TOE of tests/virtual/ (world.h, "the TOE"): libtoe and scripts
- * over it in virtual time. Linked with libtoe_virtual.a in the place of soft.c.
+ * toe_virtual.cpp - the gateware as the TOE of tests/virtual/ (world.h, "the TOE"): runs libtoe and
+ * the scripts over it in virtual time. Linked with libtoe_virtual.a instead of soft.c.
  */
 #include <cstring>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ void send_frame(const sim::Bytes &frame)
     netio_tx_submit(world.wire, &f, world.now);
 }
 
-/* What there is for programs to read of the TOE (toe.rdl). */
+/* Creates the register page that programs read (toe.rdl). */
 int make_registers()
 {
     int fd = memfd_create("toe registers", MFD_CLOEXEC);
@@ -113,7 +113,7 @@ sim::Ip6 own_ip6()
     return ip6;
 }
 
-/* 0, or a TOE_R_*. */
+/* Attaches the queue pair. Returns 0 or a TOE_R_*. */
 uint32_t attach(const toedev_hello &hello, int area_fd, int irq_fd)
 {
     struct toedev_layout layout;
@@ -248,7 +248,7 @@ void device_fresh_records(void)
         device->fresh_records(host.qp);
 }
 
-/* The gateware counts by other names (toe_sim tells them when it ends). */
+/* Returns -1: the gateware's counters have other names (toe_sim prints them at exit). */
 int64_t device_counter(const char *name)
 {
     (void)name;

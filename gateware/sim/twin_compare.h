@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * twin_compare.h - of toe_twin.cpp: both ends side by side, what is compared after each event, and
- * where they may part.
+ * twin_compare.h - part of toe_twin.cpp: the state of both stacks, the comparison after each event,
+ * and the permitted differences.
  */
 #ifndef TWIN_COMPARE_H
 #define TWIN_COMPARE_H
@@ -11,7 +11,7 @@ namespace
 
 using Key = uint32_t; /* local port, remote port */
 
-/* Why a flow is no longer compared. */
+/* Reasons why a flow is no longer compared. */
 #define EXCEPTIONS(X)                                                                              \
     X(loss, "loss recovery: core/ has RACK, TLP, PRR and undoing (no-rack, no-tlp, no-prr)")       \
     X(probe, "a closed window: the probe has another form (probe-below-window)")                   \
@@ -37,7 +37,7 @@ const char *const texts[] = {"",
 #undef TEXT
 };
 
-/* Counted over all processes that prop makes. */
+/* Shared by all processes that prop forks. */
 struct Tally {
     uint64_t segments, tcbs, flows, apart[kWhys];
 };
@@ -67,17 +67,17 @@ struct Flow {
     Key key = 0;
     toec_tcb *gate = nullptr;
     golden_tcb *golden = nullptr;
-    bool opened = false, golden_gone = false; /* there; half open, it has no handle yet */
-    bool grown = false;                       /* cwnd has parted, see note_growth() */
-    /* Before this event: of the gateware what was under way, of core/ pipeACK's word and pacing,
-     * which lets cwnd grow by all that is acknowledged. */
+    bool opened = false, golden_gone = false; /* in core/: exists, freed; half-open: no handle */
+    bool grown = false;                       /* cwnd differs, see note_growth() */
+    /* Before this event: the gateware's bytes in flight; whether core/ judged cwnd validated by
+     * pipeACK; whether core/ paced, which lets cwnd grow by all acknowledged bytes. */
     uint32_t flight = 0;
     bool validated = false, paced = false;
     Why apart = kNone;
     uint32_t iss = 0, ts_offset = 0;
-    Why last = kNone;                        /* why they might have parted at the last event */
-    bool more = false;                       /* the last SEND was without PUSH */
-    std::vector<std::function<void()>> late; /* commands that wait for an answer to CONNECT */
+    Why last = kNone;                        /* permitted reason to differ at the last event */
+    bool more = false;                       /* the last SEND had no PUSH */
+    std::vector<std::function<void()>> late; /* commands queued until CONNECT is answered */
 };
 
 constexpr toec_time kTellAgain = 30ull * 1000 * 1000 * 1000;
@@ -91,8 +91,8 @@ struct Twin {
     std::map<Key, std::vector<Bytes>> sent[2]; /* TCP headers of this event: gateware, core/ */
     std::map<uint32_t, uint32_t> listeners;
     toec_time now = 0, due = TOEC_NEVER;
-    toec_time told = 0;  /* when the gateware's neighbour has told where it is */
-    bool asked = false;  /* core/ asks for the neighbour */
+    toec_time told = 0;  /* when the gateware last heard from the neighbour */
+    bool asked = false;  /* core/ is resolving the neighbour */
     toec_u64 probes = 0; /* tail loss probes before this event */
 
     bool probed() const
@@ -106,7 +106,7 @@ struct Twin {
     }
 };
 
-auto &twins = *new std::deque<std::unique_ptr<Twin>>; /* as gates of toe_prop.cpp */
+auto &twins = *new std::deque<std::unique_ptr<Twin>>; /* never freed, as `gates` in toe_prop.cpp */
 Twin *current;
 
 Key key_of(uint16_t lport, uint16_t rport)
@@ -114,7 +114,7 @@ Key key_of(uint16_t lport, uint16_t rport)
     return uint32_t{lport} << 16 | rport;
 }
 
-/* The TCP header, without its checksum, and with the payload's length behind it. */
+/* Records a TCP header without its checksum, followed by the payload length. */
 void note(Twin &w, int who, const uint8_t *f, uint32_t n)
 {
     const uint8_t *tcp = f + kEth + kIp;
@@ -124,7 +124,7 @@ void note(Twin &w, int who, const uint8_t *f, uint32_t n)
 
     (void)n;
     b[16] = b[17] = 0;
-    if (tcp[13] & F_RST) { /* its window and its options mean nothing */
+    if (tcp[13] & F_RST) { /* the window and options of a RST are meaningless */
         b[14] = b[15] = 0;
         b.resize(20);
         b[12] = 5 << 4;
@@ -132,11 +132,11 @@ void note(Twin &w, int who, const uint8_t *f, uint32_t n)
     b.push_back(static_cast<uint8_t>(len >> 8));
     b.push_back(static_cast<uint8_t>(len));
     w.sent[who][key].push_back(b);
-    if (who == 0 && (tcp[13] & F_SYN)) { /* core/ will have the same */
+    if (who == 0 && (tcp[13] & F_SYN)) { /* core/ will use the same ISN and timestamp offset */
         Flow &flow = w.flows[key];
 
         if (flow.iss != be32(tcp + 4)) {
-            /* Where they have parted core/ may still have the old one. */
+            /* After a permitted difference, core/ may still hold the old flow. */
             if (!flow.apart || !flow.opened || flow.golden_gone)
                 flow = Flow{};
             report.t->flows++;
@@ -174,7 +174,7 @@ std::string text_of(const Bytes &b)
     return text;
 }
 
-/* The first of a list that the other has not. */
+/* Describes the first entry of a list that differs from the other list. */
 std::string text_of(const char *who, const std::vector<Bytes> &list,
                     const std::vector<Bytes> &other)
 {
@@ -203,7 +203,7 @@ std::string windows_of(Twin &w, const Flow &f)
     return "; cwnd " + std::to_string(w.gate().tcb(f.gate).cwnd) + ' ' + std::to_string(info.cwnd);
 }
 
-/* May they part here? */
+/* Returns the reason why the two may differ here, or kNone. */
 Why excuse(const Twin &w, const Flow &f)
 {
     struct toec_info info = {};
@@ -215,7 +215,7 @@ Why excuse(const Twin &w, const Flow &f)
     const Tcb &t = f.gate->gone ? Tcb{} : const_cast<Twin &>(w).gate().tcb(f.gate);
     if (f.golden && !f.golden_gone)
         golden_toec_flow_info(w.golden, f.golden, &info);
-    /* A tail loss probe takes new data, beyond cwnd and Nagle. */
+    /* A tail loss probe sends new data regardless of cwnd and Nagle. */
     if (w.probed() || info.in_flight > info.cwnd)
         return k_loss;
     if (t.recovery || t.timeouts || t.dupacks || t.sacked || t.retransmits || info.retransmits ||
@@ -230,8 +230,8 @@ Why excuse(const Twin &w, const Flow &f)
     return kNone;
 }
 
-/* Is cwnd used? By pipeACK, says core/; by what was under way, the gateware. Where one of the two
- * alone has let it grow, its own measure must have said so. */
+/* core/ judges by pipeACK whether cwnd is used, the gateware by the bytes in flight. When only one
+ * of them grew cwnd, its own measure must have permitted it. */
 void note_growth(Twin &w, Flow &f)
 {
     struct toec_info info = {};
@@ -254,22 +254,22 @@ void leave(Flow &f, Why why)
     report.t->apart[why]++;
 }
 
-/* In TIME-WAIT nothing can come any more: what its ACKs say of the window means nothing. */
+/* In TIME-WAIT no data can arrive: the window in its ACKs is meaningless. */
 void forget_windows(std::vector<Bytes> &list)
 {
     for (Bytes &b : list)
         b[14] = b[15] = 0;
 }
 
-/* Where a write was pushed and the next one was not, the gateware still says where the first ended,
- * as Linux does; core/ knows of the last write alone. */
+/* When a write with PUSH precedes one without, the gateware still sets PSH at the end of the first,
+ * as Linux does; core/ only remembers the last write. */
 void forget_pushes(std::vector<Bytes> &list)
 {
     for (Bytes &b : list)
         b[13] &= ~F_PSH;
 }
 
-/* A DSACK below the ACK (RFC 2883 4.1). */
+/* Returns true for a DSACK below the ACK (RFC 2883 4.1). */
 bool tells_duplicate(const std::vector<Bytes> &list)
 {
     for (const Bytes &b : list)

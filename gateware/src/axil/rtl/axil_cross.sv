@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// axil_cross.sv - AXI4-Lite from one clock to another, an access at a time. A request and its answer
-// each cross by a toggle through two registers; what belongs to them stands still meanwhile. Writes
-// and reads share the way; a write that waits goes first.
+// axil_cross.sv - AXI4-Lite clock domain crossing, one access at a time. A request and its answer
+// each cross by a toggle through two registers, while their data stay stable. Writes and reads
+// share the path; a waiting write has priority.
 `resetall
 `default_nettype none
 

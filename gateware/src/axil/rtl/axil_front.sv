@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// axil_front.sv - AXI4-Lite in front of a register block (PeakRDL's "passthrough" interface), an
-// access at a time. Between the bus, the block and the answer are registers, so that nothing but the
-// block's own decoding lies in one cycle. Reads and writes that both wait take turns.
+// axil_front.sv - AXI4-Lite front end of a register block (PeakRDL's "passthrough" interface), one
+// access at a time. Registers separate the bus, the block and the answer, so that a cycle contains
+// only the block's own decoding. Waiting reads and writes take turns.
 //
-//   Idle --an access is there--> Ask --taken, answered--> Answer --the master takes it--> Idle
+//   Idle --access--> Ask --accepted, answered--> Answer --accepted by the master--> Idle
 `resetall
 `default_nettype none
 
@@ -29,12 +29,12 @@ module axil_front #(
     input  wire                 rready_i,
     output logic [        31:0] rdata_o,
     output logic [         1:0] rresp_o,
-    // the register block: a request counts in a cycle in which it is not stalled
+    // the register block: a request is accepted in a cycle without stall
     output logic                req_o,
     output logic                is_write_o,
     output logic [AddrBits-1:0] addr_o,
     output logic [        31:0] data_o,
-    output logic [        31:0] enables_o,   // of bits
+    output logic [        31:0] enables_o,   // per bit
     input  wire                 stall_write_i,
     input  wire                 stall_read_i,
     input  wire                 read_done_i,
@@ -52,10 +52,10 @@ module axil_front #(
   } state_e;
   state_e state_q;
 
-  // What the master gave, kept until it has the answer.
+  // The master's request is held until the answer is accepted.
   logic aw_q, w_q, ar_q;
 
-  // What the block answers, a cycle later; and the master's addresses.
+  // The block's answer, a cycle later; and the master's addresses.
   logic read_done_q, write_done_q, read_failed_q, write_failed_q;
   logic [31:0] read_data_q;
   logic [AddrBits-1:0] awaddr_q, araddr_q;
@@ -97,7 +97,7 @@ module axil_front #(
         state_q    <= Ask;
         req_o      <= 1'b1;
         is_write_o <= write_next;
-        addr_o     <= (write_next ? awaddr_q : araddr_q) & ~AddrBits'(3);  // of words
+        addr_o     <= (write_next ? awaddr_q : araddr_q) & ~AddrBits'(3);  // word address
       end
       Ask: begin
         if (!stalled) req_o <= 1'b0;

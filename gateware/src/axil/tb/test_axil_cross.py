@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""AXI4-Lite between two clocks: each access arrives once, whole, and its own answer comes back, at
-any ratio of the clocks, with both ends slow as they like."""
+"""AXI4-Lite between two clocks: each access arrives once, complete, and gets its own answer, at any
+ratio of the clocks, with random delays at both ends."""
 
 import os
 
@@ -14,7 +14,7 @@ ACCESSES = 150
 
 
 async def slave(dut, rng, memory: dict[int, int], seen: list) -> None:
-    """Registers behind it: takes an access when it likes, answers when it likes."""
+    """The registers behind it: accepts and answers accesses after random delays."""
     while True:
         for name in ("awready", "wready", "arready", "bvalid", "rvalid"):
             getattr(dut, f"m_{name}_i").value = 0
@@ -59,7 +59,7 @@ async def slave(dut, rng, memory: dict[int, int], seen: list) -> None:
 
 
 async def access(dut, rng, address: int, value: int | None) -> tuple[int, int]:
-    """(value read, response). The answer waits for us now and then, and must stand still."""
+    """Returns (value read, response). Delays ready at random: the answer must stay stable."""
     ask, back = ("ar", "r") if value is None else ("aw", "b")
     getattr(dut, f"s_{ask}addr_i").value = address
     getattr(dut, f"s_{ask}valid_i").value = 1
@@ -133,7 +133,7 @@ async def accesses_arrive_once_and_are_answered(dut):
 
 
 def test_axil_cross():
-    """Each seed has clocks of its own."""
+    """Each seed uses different clocks."""
     for seed in range(1, 5):
         simulate(
             ["src/axil/axil_cross.f"],

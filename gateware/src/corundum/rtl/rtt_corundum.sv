@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_corundum.sv - the measuring module for Corundum's application block: what mqnic_app_block does
-// with its synchronous MAC streams (axis_sync_tx, axis_sync_rx: after the transmit FIFO, before the
-// receive FIFO, 512 bits, all of the core's clock) and its AXI4-Lite control port. docs/GATEWARE.md
-// says where it goes in the template. One port; a 250 MHz core clock.
+// rtt_corundum.sv - the measuring module for Corundum's application block (mqnic_app_block). It
+// uses the block's synchronous MAC streams (axis_sync_tx, axis_sync_rx: after the transmit FIFO,
+// before the receive FIFO, 512 bits, in the core's clock) and its AXI4-Lite control port.
+// docs/GATEWARE.md describes its place in the template. One port; a 250 MHz core clock.
 `resetall
 `default_nettype none
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The block for Corundum: registers on the control port, packets that pass untouched, user bits and
-all, and are measured."""
+"""The block for Corundum: registers on the control port; packets pass unchanged, including user
+bits, and are measured."""
 
 import struct
 
@@ -18,7 +18,7 @@ BACK = 60  # cycles until a packet comes back
 
 
 async def access(dut, address: int, value: int | None = None) -> tuple[int, int]:
-    """A write, or without value a read: (value read, the bus's response)."""
+    """Writes, or reads without value. Returns (value read, bus response)."""
     ask, back = ("ar", "r") if value is None else ("aw", "b")
 
     def port(name: str):
@@ -58,7 +58,7 @@ async def start(dut) -> None:
 
 
 class Way:
-    """One of the two streams: what it is given in a cycle must be what comes out in that cycle."""
+    """One of the two streams: outputs must equal inputs in each cycle."""
 
     def __init__(self, dut, name: str, rng) -> None:
         self.dut, self.name, self.rng = dut, name, rng
@@ -67,7 +67,7 @@ class Way:
         return getattr(self.dut, f"{side}_axis_sync_{self.name}_{part}")
 
     def drive(self, frame: bytes | None) -> None:
-        """A frame of one beat, taken in this cycle; None: something that is not valid."""
+        """Drives a frame of one beat, accepted in this cycle; None: a cycle without valid."""
         noise = self.rng.getrandbits
         data, keep = noise(512), noise(64)
         if frame is not None:
@@ -92,7 +92,7 @@ async def registers_answer(dut):
     assert (kind.to_bytes(4, "little"), response) == (b"RTTM", 0)
     await access(dut, REGS["SCRATCH"], 0xC0FFEE)
     assert (await access(dut, REGS["SCRATCH"]))[0] == 0xC0FFEE
-    assert (await access(dut, 0xFC))[1] == 2  # where nothing is
+    assert (await access(dut, 0xFC))[1] == 2  # an unmapped address
 
 
 @cocotb.test()

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_250mhz.sv - the measuring module as the user logic of OpenNIC's 250 MHz box: the ports of
-// open-nic-shell's plugin p2p_250mhz (one queue side per interface), with which it can change places.
-// Packets pass as they do there, by wires; the module of each interface watches what goes to the
-// adapter and what comes from it.
+// rtt_250mhz.sv - the measuring module as the user logic of OpenNIC's 250 MHz box. It has the ports
+// of open-nic-shell's plugin p2p_250mhz (one queue side per interface) and can replace it. Packets
+// pass through wires, as in the plugin; the module of each interface watches the streams to and
+// from the adapter.
 //
-// Registers: the box's window lies at 0x100000 of the BAR (the RTL's address map; the shell's README
-// has it wrong). Interface i has its block at 0x4000 i, and BLOCK.NEXT leads from one to the other.
+// Registers: the box's window is at 0x100000 of the BAR (the RTL's address map; the shell's README
+// is wrong). Interface i has its block at 0x4000 i, and BLOCK.NEXT points to the next one.
 `resetall
 `default_nettype none
 
 module rtt_250mhz #(
     parameter int NUM_INTF = 1
 ) (
-    // one AXI4-Lite, of axil_aclk, for all interfaces
+    // one AXI4-Lite, in the domain of axil_aclk, for all interfaces
     input  wire                    s_axil_awvalid,
     input  wire  [           31:0] s_axil_awaddr,
     output logic                   s_axil_awready,
@@ -75,7 +75,7 @@ module rtt_250mhz #(
     $fatal(1, "rtt_250mhz: NUM_INTF is 1 or 2");
   end
 
-  // Packets: wires. The shell's own plugin names the destinations so, too.
+  // Packets: wires. The destinations are those of the shell's own plugin.
   assign m_axis_adap_tx_250mhz_tvalid     = s_axis_qdma_h2c_tvalid;
   assign m_axis_adap_tx_250mhz_tdata      = s_axis_qdma_h2c_tdata;
   assign m_axis_adap_tx_250mhz_tkeep      = s_axis_qdma_h2c_tkeep;
@@ -95,7 +95,7 @@ module rtt_250mhz #(
     assign m_axis_qdma_c2h_tuser_dst[16*i+:16]       = 16'd1 << i;
   end
 
-  // Resets: asserted at once, released with each clock; done 16 cycles later.
+  // Resets: asserted asynchronously, released synchronously to each clock; done 16 cycles later.
   (* ASYNC_REG = "TRUE" *) logic [1:0] axil_rst_q, axis_rst_q;
   logic [4:0] done_q;
   always_ff @(posedge axis_aclk or negedge mod_rstn) begin
@@ -113,7 +113,7 @@ module rtt_250mhz #(
   assign mod_rst_done = done_q[4];
   wire rst_n = axis_rst_q[1];
 
-  // Registers: to the packets' clock, then by address to one of the blocks.
+  // Registers: cross to the packets' clock, then decode the address to one of the blocks.
   logic awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
   logic [14:0] awaddr, araddr;
   logic [31:0] wdata, rdata;
@@ -134,7 +134,7 @@ module rtt_250mhz #(
       .m_arvalid_o(arvalid), .m_arready_i(arready), .m_araddr_o(araddr),
       .m_rvalid_i(rvalid), .m_rready_o(rready), .m_rdata_i(rdata), .m_rresp_i(rresp));
 
-  // An access at a time: the address stands until the answer, so it chooses the answer too.
+  // One access at a time: the address is stable until the answer, so it also selects the answer.
   logic [1:0] awreadys, wreadys, bvalids, arreadys, rvalids;
   logic [1:0][1:0] bresps, rresps;
   logic [1:0][31:0] rdatas;
@@ -172,7 +172,7 @@ module rtt_250mhz #(
           .s_axil_araddr_i(araddr[13:0]), .s_axil_rvalid_o(rvalids[i]),
           .s_axil_rready_i(rready), .s_axil_rdata_o(rdatas[i]), .s_axil_rresp_o(rresps[i]));
     end else begin : g_none
-      // Nobody is there: an access is answered with an error, at once.
+      // No block: answer an access with an error at once.
       assign awreadys[i] = 1'b1;
       assign wreadys[i]  = 1'b1;
       assign arreadys[i] = 1'b1;

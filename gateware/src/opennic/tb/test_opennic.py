@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The box for OpenNIC: two interfaces, registers of another clock, packets that pass untouched."""
+"""The box for OpenNIC: two interfaces, registers in another clock domain, unchanged packets."""
 
 import random
 import struct
@@ -16,7 +16,7 @@ WINDOW = 0x100000
 
 
 async def access(dut, address: int, value: int | None = None) -> tuple[int, int]:
-    """A write, or without value a read: (value read, the bus's response)."""
+    """Writes, or reads without value. Returns (value read, bus response)."""
     ask, back = ("ar", "r") if value is None else ("aw", "b")
     getattr(dut, f"s_axil_{ask}addr").value = WINDOW + address
     getattr(dut, f"s_axil_{ask}valid").value = 1
@@ -71,13 +71,13 @@ async def blocks_are_found(dut):
     assert found == [(0, b"RTTM"), (0x4000, b"RTTM")]
     assert (await access(dut, REGS["SCRATCH"]))[0] == 7
     assert (await access(dut, 0x4000 + REGS["SCRATCH"]))[0] == 0x4007
-    assert (await access(dut, 0xFC))[1] == 2  # where nothing is
+    assert (await access(dut, 0xFC))[1] == 2  # an unmapped address
 
 
 @cocotb.test()
 async def packets_pass_untouched_and_are_measured(dut):
-    """Each cycle, what goes in at one end is what comes out at the other, with valid and ready as
-    they are; only the destination is set, as the shell wants it. Interface 1 measures."""
+    """Outputs equal inputs in each cycle, including valid and ready; only the destination is set,
+    as the shell requires. Interface 1 measures."""
     await start(dut)
     rng = random.Random(1)
     await access(dut, 0x4000 + REGS["CONTROL"], 0x131)
@@ -87,7 +87,7 @@ async def packets_pass_untouched_and_are_measured(dut):
         ("s_axis_qdma_h2c", "m_axis_adap_tx_250mhz", 1 << 23 | 1 << 6),
         ("s_axis_adap_rx_250mhz", "m_axis_qdma_c2h", 2 << 16 | 1),
     ]
-    waiting = []  # what left on interface 1, and comes back 50 cycles later
+    waiting = []  # sent on interface 1, returns 50 cycles later
     sent = 0
     for cycle in range(700):
         for source, sink, _ in pairs:
@@ -127,7 +127,7 @@ async def packets_pass_untouched_and_are_measured(dut):
 
 
 def set_beat(dut, pair, frame: bytes, rng: random.Random) -> None:
-    """A frame of one beat on interface 1, taken in this cycle."""
+    """Drives a frame of one beat on interface 1, accepted in this cycle."""
     source, sink, _ = pair
     noise = rng.getrandbits(512)
     getattr(dut, f"{source}_tdata").value = int.from_bytes(frame, "little") << 512 | noise

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt.sv - round-trip times of packets, measured where they pass (S5.1): watches a stream that
-// leaves and a stream that arrives, changes and delays neither, and shows what it finds in registers
-// (device/rtt.rdl, S5.2) behind AXI4-Lite. Streams and registers are of one clock.
+// rtt.sv - measures round-trip times of packets in the data path (S5.1): watches a transmit and a
+// receive stream without changing or delaying them, and reports results in registers
+// (device/rtt.rdl, S5.2) on AXI4-Lite. Streams and registers share one clock.
 `resetall
 `default_nettype none
 
@@ -16,7 +16,7 @@ module rtt
 ) (
     input  wire          clk_i,
     input  wire          rst_ni,
-    // what leaves, what arrives: inputs all
+    // the transmit and the receive stream, observed only
     input  wire          tx_tvalid_i,
     input  wire          tx_tready_i,
     input  wire  [511:0] tx_tdata_i,
@@ -46,7 +46,7 @@ module rtt
     output logic [ 31:0] s_axil_rdata_o,
     output logic [  1:0] s_axil_rresp_o
 );
-  localparam int unsigned RingBits = 9;  // as RING of device/rtt.rdl has it
+  localparam int unsigned RingBits = 9;  // as for RING in device/rtt.rdl
 
   initial begin
     if (SlotBits > 15 || FlowBits > 15) $fatal(1, "rtt: SlotBits and FlowBits are at most 15");
@@ -128,7 +128,7 @@ module rtt
     if (!rst_ni) {hist_req_q, ring_req_q} <= '0;
   end
 
-  // Where a counter of rtt_pkg::pulses_t lies.
+  // The index of each counter of rtt_pkg::pulses_t.
   localparam int unsigned Sample = 0, Reordered = 1, Unmatched = 2, Duplicate = 3, Answer = 4;
   localparam int unsigned Lost = 5, Covered = 6, Ambiguous = 7, Replaced = 8, Resent = 9;
   localparam int unsigned Probe = 10, RxPacket = 11, TxPacket = 12;

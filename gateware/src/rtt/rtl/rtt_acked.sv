@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_acked.sv - of each TCP connection, the highest acknowledgement that came. What was given up as too
-// old may have been acknowledged by a later segment's acknowledgement: then it is covered, not lost.
+// rtt_acked.sv - keeps the highest acknowledgement received on each TCP connection. A stamp that
+// timed out may have been acknowledged by a later segment's acknowledgement: it is then covered,
+// not lost.
 //
 //   ACKED[flow] = flow, highest
 //
-// Answers and what is given up come in the order of rtt_match's decisions; stages here are named as
-// there, and are later ones.
+// Answers and timeouts arrive in the order of rtt_match's decisions. Stages are named as there, and
+// follow those of rtt_match.
 `resetall
 `default_nettype none
 
@@ -19,9 +20,9 @@ module rtt_acked
     input  wire         tcp_i,        // the mode
     input  wire         answer_i,
     input  wire         expire_i,
-    input  wire         flush_i,      // empty the place of flush_flow_i
+    input  wire         flush_i,      // clear the entry of flush_flow_i
     input  wire  [15:0] flush_flow_i,
-    input  wire  key_t  key_i,        // the answer's, or that of what is given up
+    input  wire  key_t  key_i,        // of the answer or of the timed-out stamp
     input  wire         syn_i,
     output logic        lost_o,
     output logic        covered_o

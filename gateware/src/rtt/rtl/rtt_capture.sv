@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_capture.sv - watches one AXI-Stream and cuts out of each packet its first two beats, with the
-// time at which the first one passed. It drives nothing of the stream. One packet a cycle.
+// rtt_capture.sv - watches one AXI-Stream and captures the first two beats of each packet, with the
+// time of the first one. Drives no signal of the stream. Up to one packet per cycle.
 `resetall
 `default_nettype none
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_core.sv - the measurement, from the two streams that it watches to its results; rtt.sv adds
-// the registers.
+// rtt_core.sv - the measurement, from the two observed streams to the results; rtt.sv adds the
+// registers.
 //
 //   leaving  -> capture -> parse (probes)  \                   / ring
 //                                            match -> delta ->  hist
@@ -88,7 +88,7 @@ module rtt_core
       .tx_valid_i(tx_valid), .tx_i(tx_event), .rx_valid_i(rx_valid), .rx_i(rx_event),
       .pulses_o(matched), .answered_o(answered), .probed_o(probed), .value_o(value));
 
-  // The sample: its time, and the whole count of when its answer arrived.
+  // The sample: its time, and the full 64-bit count at its answer's arrival.
   pulses_t pulses_q;
   logic [31:0] time_q, value_q;
   logic [63:0] arrival_q;
@@ -100,8 +100,8 @@ module rtt_core
     if (!rst_ni) pulses_q <= '0;
   end
 
-  // A snapshot: the old histogram is emptied, then the token goes into the stream of samples, then
-  // what it comes behind runs out of the pipelines.
+  // A snapshot: clear the old histogram, insert the token into the stream of samples, then wait
+  // until the samples before the token have left the pipelines.
   typedef enum logic [1:0] {
     Idle,
     Clear,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_counter.sv - the clock that stamps are taken from (S5.1): one count a cycle, 64 bits.
+// rtt_counter.sv - the clock of the stamps (S5.1): one count per cycle, 64 bits.
 //
 // Stamps are the low 32 bits. A difference of two stamps is taken modulo 2^32 (rtt_pkg::elapsed), so
-// a wrap between them does no harm: at 250 MHz, times up to 17.18 s are told right. (Adding
-// 0xffffffff to a negative difference, as S5's text has it, would be one tick short.)
+// a wrap between them is harmless: at 250 MHz, times up to 17.18 s are measured correctly. (Adding
+// 0xffffffff to a negative difference, as S5's text does, would be one tick short.)
 `resetall
 `default_nettype none
 
@@ -15,8 +15,8 @@ module rtt_counter #(
     output      logic [63:0] now_o
 );
 
-  // Two halves with a carry of their own: the upper one moves a cycle after the lower one is all
-  // ones would need a 64-bit carry chain; known a cycle early, it needs 32 bits.
+  // Two halves with a registered carry: whether the lower half is all ones is computed a cycle
+  // early, so the carry chain has 32 bits instead of 64.
   logic [31:0] lo_q, hi_q;
   logic        carry_q;  // lo_q is all ones
 

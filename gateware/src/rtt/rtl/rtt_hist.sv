@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_hist.sv - counts samples in 1024 bins of their time. A sample a cycle.
+// rtt_hist.sv - counts samples in 1024 bins of their time. One sample per cycle.
 //
 // x = time - base:  x < 512 bin x;  512 <= x bin 512 + 16 octave + the 4 bits below the highest one,
-// octave = the highest one's place (9..31) - 9;  time < base: bin 1023.
+// octave = the position of the highest one (9..31) - 9;  time < base: bin 1023.
 //
-// Two banks: one counts, the other holds the snapshot. token_i, which goes the way of the samples,
-// exchanges them: samples before it are in the snapshot, those after it are not. Before the token,
-// clear_i empties the bank that holds the old snapshot.
+// Two banks: one counts, the other holds the snapshot. token_i passes through the same pipeline as
+// the samples and swaps the banks: samples before it are in the snapshot, those after it are not.
+// Before the token, clear_i clears the bank of the old snapshot.
 `resetall
 `default_nettype none
 
 module rtt_hist #(
-    parameter int unsigned BinBits = 10  // fewer in proofs: then the low bits of the bin
+    parameter int unsigned BinBits = 10  // fewer in proofs: the low bits of the bin
 ) (
     input  wire         clk_i,
     input  wire         rst_ni,
@@ -21,7 +21,7 @@ module rtt_hist #(
     input  wire  [31:0] time_i,
     input  wire         clear_i,
     output logic        cleared_o,  // in the last cycle of clearing
-    input  wire  [BinBits-1:0] bin_i,      // of the snapshot, to read
+    input  wire  [BinBits-1:0] bin_i,      // read address in the snapshot
     output logic [31:0] count_o     // three cycles later
 );
   // 1: distance from the base, and which bank
@@ -38,7 +38,7 @@ module rtt_hist #(
     end
   end
 
-  // 2: the octave: the place of the highest one above the linear part, in three groups of eight
+  // 2: the octave: the position of the highest one above the linear part, in three groups of eight
   logic valid_q2, below_q2, bank_q2;
   logic [31:0] x_q2;
   logic [2:0] any_q2;
@@ -90,7 +90,7 @@ module rtt_hist #(
     if (!rst_ni) valid_a <= 1'b0;
   end
 
-  // Clearing: all bins of the bank that does not count.
+  // Clears all bins of the bank that does not count.
   logic clearing_q, clear_bank_q;
   logic [BinBits-1:0] clear_bin_q;
   always_ff @(posedge clk_i) begin
@@ -106,7 +106,7 @@ module rtt_hist #(
   end
   assign cleared_o = clearing_q && clear_bin_q == '1;
 
-  // B, D, W: read, add, write, for each bank; the one that does not count is the host's to read.
+  // B, D, W: read, add, write, for each bank; the host reads the bank that does not count.
   logic valid_b, valid_d, bank_b, bank_d, read_bank_q1, read_bank_q2;
   logic [BinBits-1:0] bin_b, bin_d;
   always_ff @(posedge clk_i) begin

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_live.sv - one reader's sight of whether the stamp in a slot is in flight, of rtt_match's tables
+// rtt_live.sv - one reader's view of rtt_match's tables: is the stamp in a slot in flight?
 //
 //   LEFT[slot] = turn, void      BACK[slot] = turn      in flight: the turns differ
 //
-// Stages are those of rtt_match.sv. What is written while the reader is between A and D is taken up
-// as in rtt_view.sv: first in the turns, then in what was made of them, so that at D itself one
-// step is left: stamped, it is in flight; ended, it is not; of both, the stamp came later.
+// Stages are those of rtt_match.sv. Writes while the reader is between A and D are forwarded as in
+// rtt_view.sv: first into the turns, then into their comparison, so that one step remains at D.
+// Stamped: in flight. Ended: not in flight. Both: the stamp is the later one.
 `resetall
 `default_nettype none
 
@@ -13,13 +13,13 @@ module rtt_live #(
     parameter int unsigned Bits = 10
 ) (
     input  wire             clk_i,
-    // who writes LEFT: address at D, the rest at W. stamped: a new stamp; write: or void, or flush
+    // the writer of LEFT: address at D, the rest at W. stamped: new stamp; write: also void, flush
     input  wire  [Bits-1:0] left_d_i,
     input  wire             stamped_i,
     input  wire             write_i,
     input  wire             turn_i,
     input  wire             void_i,
-    // who writes BACK
+    // the writer of BACK
     input  wire  [Bits-1:0] back_d_i,
     input  wire             ended_i,
     input  wire             back_i,
@@ -43,7 +43,7 @@ module rtt_live #(
       .clk_i, .waddr_d_i(back_d_i), .write_i(ended_i), .wdata_i(back_i), .addr_a_i,
       .early_o(unused_back), .data_d_o(back_c));
 
-  // left, back: what is at W has the reader's address.
+  // left, back: the write at W has the reader's address.
   logic [Bits-1:0] addr_b, addr_c, addr_p;
   logic left_p, left_d, back_p, back_d, live_p, live_d;
   state_t state_p, state_d;

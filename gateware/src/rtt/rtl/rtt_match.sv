@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_match.sv - keeps the stamps of probes in flight and finds the one that an answer belongs to.
-// A probe and an answer each cycle.
+// rtt_match.sv - keeps the stamps of probes in flight and finds the stamp of each answer. One probe
+// and one answer per cycle.
 //
-// Two tables share the addresses. LEFT is written by probes alone, BACK by answers alone, so neither
-// waits for the other:
+// Two tables share the addresses. Only probes write LEFT, only answers write BACK, so neither waits
+// for the other:
 //
 //   LEFT[slot] = key | stamp, order | turn, void            BACK[slot] = turn
 //
 // A stamp is in flight while the two turns differ. A probe that takes a free slot flips LEFT's turn,
-// an answer makes BACK's the same again. Of a probe and an answer to one slot in one cycle the
-// answer comes first. In cycles without an answer a scan goes round the slots and ends what is
-// older than the timeout.
+// an answer sets BACK's to the same value. If a probe and an answer use one slot in the same cycle,
+// the answer comes first. In cycles without an answer, a cyclic scan of the slots ends stamps that
+// are older than the timeout.
 //
 //   where: F, G   kind: Z   tables: A read, B, C, P, D decide, W write   then: E (is W), F, out
 //
-// What the decision needs in one cycle is of few bits: whether keys are the same is known before D
-// (rtt_same.sv), what follows from the decision is found out after it. TCP: rtt_sent.sv knows what
-// left twice, rtt_acked.sv what was acknowledged.
+// The decision at D uses few bits: the comparison of keys is complete before D (rtt_same.sv), and
+// consequences are computed after it. For TCP, rtt_sent.sv keeps what was sent twice, rtt_acked.sv
+// what was acknowledged.
 `resetall
 `default_nettype none
 
@@ -25,13 +25,13 @@ module rtt_match
 #(
     parameter int unsigned SlotBits = 10,
     parameter int unsigned FlowBits = 8,
-    parameter bit          Flushed  = 1'b0  // for proofs: the memories are empty from the beginning
+    parameter bit          Flushed  = 1'b0  // for proofs: the memories are initially empty
 ) (
     input  wire               clk_i,
     input  wire               rst_ni,
     input  wire      [  31:0] now_i,
     input  wire      config_t config_i,
-    input  wire               flush_i,      // forget all in flight
+    input  wire               flush_i,      // discard all in flight
     output logic              flushing_o,
     input  wire               tx_valid_i,
     input  wire      event_t  tx_i,
@@ -39,7 +39,7 @@ module rtt_match
     input  wire      event_t  rx_i,
     // one cycle's outcome
     output pulses_t           pulses_o,
-    output logic     [  31:0] answered_o,   // of a sample: its two stamps and its value
+    output logic     [  31:0] answered_o,   // of a sample: both stamps and the value
     output logic     [  31:0] probed_o,
     output logic     [  31:0] value_o
 );
@@ -53,7 +53,7 @@ module rtt_match
     logic [OrderBits-1:0] order;
   } when_t;
 
-  // ---- flush: after reset, and when asked for
+  // ---- flush: after reset and on flush_i
   logic flushing_q;
   logic [SweepBits:0] sweep_q;  // the top bit: all swept, the pipeline drains
   logic [4:0] drain_q;
@@ -75,11 +75,11 @@ module rtt_match
   assign flushing_o = flushing_q;
   wire sweeping = flushing_q && !sweep_q[SweepBits];
 
-  // ---- stages F and G: where the key lies
+  // ---- stages F and G: the slot of the key
   typedef struct packed {
     logic        valid;
     event_t      e;
-    logic [15:0] low;   // of the value's digits
+    logic [15:0] low;   // sums of the value's digits
     logic [15:0] high;
     logic [15:0] hash;
   } where_t;
@@ -134,7 +134,7 @@ module rtt_match
     end
   end
 
-  // ---- the tables, as each side sees them at stage D
+  // ---- the tables, as each side reads them at stage D
   logic key_write_q, state_write_q, stamped_q, turn_q, void_q, back_write_q, back_q;
   logic tx_live_before, tx_turn, tx_same, rx_live, rx_turn, rx_void, rx_same, young;
   logic unused_void, unused_young;
@@ -165,8 +165,8 @@ module rtt_match
       .back_i(back_q), .addr_a_i(slot_t'(rx_a.slot)), .live_d_o(rx_live),
       .turn_d_o(rx_turn), .void_d_o(rx_void));
 
-  // ---- before D: what is known of an operation whatever the tables say. meets: the probe and the
-  // answer, or what the scan finds too old, are of one slot.
+  // ---- before D: the part of the decision that does not depend on the tables. meets: the probe
+  // and the answer, or the stamp that the scan ends, use one slot.
   logic tcp_q, newest_counts_q;
   logic answer_d, too_old_d, meets_answer_d, meets_old_d, rx_flush_d;
   logic probe_d, by_value_d, tx_flush_d;
@@ -189,11 +189,11 @@ module rtt_match
     if (!rst_ni) {answer_d, rx_flush_d, too_old_d, probe_d, by_value_d, tx_flush_d} <= '0;
   end
 
-  // ---- stage D: what arrives. young: a new stamp, not the one that is too old.
+  // ---- stage D: the arriving side. young: a new stamp, not the one that is too old.
   wire hit = answer_d && rx_live && rx_same;
   wire ended = rx_live && ((answer_d && rx_same) || (too_old_d && !young));
 
-  // ---- stage D: what leaves. The answer comes first. first: not sent before, as rtt_sent knows.
+  // ---- stage D: the leaving side. The answer comes first. first: not sent before (rtt_sent).
   wire ends = rx_live && ((meets_answer_d && rx_same) || (meets_old_d && !young));
   wire tx_live = tx_live_before && !ends;
   wire twice = by_value_d && tx_live && tx_same;
@@ -204,7 +204,7 @@ module rtt_match
       .tx_d_i(tx_d), .first_d_o(first_d), .twice_d_i(twice), .rx_a_i(rx_a),
       .twice_o(sent_twice_e), .mark_o(mark_e));
 
-  // ---- stage W: into the tables. The order of a stamp is counted here.
+  // ---- stage W: writes the tables and counts the order of stamps.
   logic [OrderBits-1:0] order_q;
   logic [31:0] stamp_q;
   assign when_q = '{stamp: stamp_q, order: order_q};
@@ -212,8 +212,8 @@ module rtt_match
     stamped_q     <= stamped;
     key_write_q   <= stamped || tx_flush_d;
     state_write_q <= first_d || twice || tx_flush_d;
-    turn_q        <= !tx_flush_d && (tx_live == tx_turn);  // of a free slot: the other one
-    void_q        <= twice;  // an answer will tell no time
+    turn_q        <= !tx_flush_d && (tx_live == tx_turn);  // free slot: flip it
+    void_q        <= twice;  // an answer gives no sample
     stamp_q       <= tx_d.e.stamp;
     back_write_q  <= ended || rx_flush_d;
     back_q        <= !rx_flush_d && rx_turn;
@@ -224,7 +224,7 @@ module rtt_match
     end
   end
 
-  // ---- after D: what came of it. E: was it acknowledged twice (Karn)? F: did it overtake?
+  // ---- after D: the outcome. E: is it ambiguous (Karn)? F: was it reordered?
   typedef struct packed {
     logic        rx_packet;
     logic        answer;
@@ -259,7 +259,7 @@ module rtt_match
     end
   end
 
-  // Serial arithmetic, as of sequence numbers: younger than the youngest answered?
+  // Serial arithmetic as for sequence numbers: younger than the youngest answered?
   logic newest_known_q;
   logic [OrderBits-1:0] newest_q;
   wire [OrderBits-1:0] order_ahead = f_q.left.order - newest_q;
@@ -290,7 +290,7 @@ module rtt_match
     if (!rst_ni) out_q <= '0;
   end
 
-  // What is given up: lost, or covered. This is known some cycles later.
+  // Timed-out stamps: lost or covered, which is known some cycles later.
   logic expire_e, flush_e, syn_e, lost, covered;
   logic [15:0] flow_e;
   key_t key_e;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_parse.sv - from the start of a packet to what it means for the measurement: is it a probe (or
-// an answer, where packets arrive), and of which key. Ethernet, up to two VLAN tags, IPv4 with
-// options, IPv6 without extension headers, UDP, TCP, ICMP echo. One packet a cycle, seven cycles
-// later. Fragments and what is cut short are packets, and no more.
+// rtt_parse.sv - classifies a packet by its first bytes: is it a probe (on the receive side, an
+// answer), and what is its key? Parses Ethernet, up to two VLAN tags, IPv4 with options, IPv6
+// without extension headers, UDP, TCP, ICMP echo. One packet per cycle, latency seven cycles.
+// Fragments and truncated packets are only counted as packets.
 //
 //   head  | 0 dst | 6 src | 12 type | (vlan 4) (vlan 4) | l3 ...
 //   l3    | IPv4: 0 version, ihl | 2 length | 6 fragment | 9 protocol | 12 src | 16 dst | l4 at 4 ihl
@@ -25,8 +25,8 @@ module rtt_parse
     output event_t           event_o
 );
   localparam int unsigned Latency = 7;
-  localparam int unsigned L3Bytes = 114;  // of 128, behind the Ethernet header
-  localparam int unsigned L4Bytes = 94;   // of those, behind the shortest IP header
+  localparam int unsigned L3Bytes = 114;  // of 128, after the Ethernet header
+  localparam int unsigned L4Bytes = 94;   // of those, after the shortest IP header
 
   localparam logic [7:0] Icmp4 = 8'd1, Tcp = 8'd6, Udp = 8'd17, Icmp6 = 8'd58;
 
@@ -43,7 +43,8 @@ module rtt_parse
     for (int i = 1; i < int'(Latency); i++) stamp_q[i] <= stamp_q[i-1];
   end
 
-  // What is looked for. Seen from this side: of what leaves (and comes back itself) the source is local.
+  // The filter, from this side's view: the source of a transmitted packet (also a looped one) is
+  // local.
   config_t cfg_q;
   logic swap_q, any_local_q, any_remote_q;
   always_ff @(posedge clk_i) begin
@@ -53,7 +54,7 @@ module rtt_parse
     any_remote_q <= config_i.remote_port == 16'd0;
   end
 
-  // 1: what stands where a type may stand; the packet's bytes, counted in eights.
+  // 1: the three possible positions of the type; the packet's bytes, counted in eights.
   typedef struct packed {
     logic vlan;
     logic ip4;
@@ -86,7 +87,7 @@ module rtt_parse
     return sum;
   endfunction
 
-  // 2: layer 3 to the front. more: words of the IP header more than the shortest has.
+  // 2: shift layer 3 to the front. more: words of the IP header beyond the shortest one.
   logic [L3Bytes-1:0][7:0] l3_q2;
   logic ip4_q2, ip6_q2;
   logic [3:0] more_q2;
@@ -128,7 +129,7 @@ module rtt_parse
         ({4'd0, eights_q1[6]} + {4'd0, eights_q1[7]})) + {1'b0, two_q1, 6'd0};
   end
 
-  // 3: the IP header; layer 4 to the front.
+  // 3: the IP header; shift layer 4 to the front.
   wire [L4Bytes-1:0][7:0] l3_0 = l3_q2[20+:L4Bytes];
   wire [L4Bytes-1:0][7:0] l3_1 = more_q2[0] ? {32'd0, l3_0[L4Bytes-1:4]} : l3_0;
   wire [L4Bytes-1:0][7:0] l3_2 = more_q2[1] ? {64'd0, l3_1[L4Bytes-1:8]} : l3_1;
@@ -137,8 +138,8 @@ module rtt_parse
   wire [7:0] protocol = ip6_q2 ? l3_q2[6] : l3_q2[9];
 
   logic [L4Bytes-1:0][7:0] l4_q3;
-  logic [7:0] have_q3, protocol_q3, ip_bytes_q3;  // have: bytes of layer 3 that are there
-  logic [15:0] length_q3;  // as IP says it: IPv4 with its header, IPv6 without
+  logic [7:0] have_q3, protocol_q3, ip_bytes_q3;  // have: captured bytes of layer 3
+  logic [15:0] length_q3;  // the IP length field: IPv4 with its header, IPv6 without
   logic ip_q3, six_q3, udp_q3, tcp_q3, icmp_q3;
   logic [127:0] src_q3, dst_q3;
   always_ff @(posedge clk_i) begin
@@ -156,7 +157,7 @@ module rtt_parse
     dst_q3      <= ip6_q2 ? l3_q2[39:24] : {96'd0, l3_q2[19:16]};
   end
 
-  // 4: the layer 4 header; where the tag is; the flow, half of it.
+  // 4: the layer 4 header; the tag's position; the first half of the flow's CRC.
   wire [7:0] request = six_q3 ? 8'd128 : 8'd8, reply = six_q3 ? 8'd129 : 8'd0;
   wire [15:0] sport = {l4_q3[0], l4_q3[1]}, dport = {l4_q3[2], l4_q3[3]};
   wire [15:0] lport = swap_q ? dport : sport, rport = swap_q ? sport : dport;
@@ -191,7 +192,7 @@ module rtt_parse
     remote_crc_q4 <= crc({swap_q ? src_q3 : dst_q3, 128'd0});
   end
 
-  // 5: is all there that a header says; the tag to within 16 bytes.
+  // 5: check captured bytes against header lengths; shift the tag to within 16 bytes.
   logic ip_q5, udp_q5, tcp_q5, echo_q5, ports_q5, syn_q5, fin_q5, rst_q5, ack_q5;
   logic have8_q5, have20_q5, have_tag_q5, length8_q5, length_tcp_q5, length_tag_q5;
   logic [15:0] payload_q5, lport_q5, rport_q5;
@@ -221,7 +222,7 @@ module rtt_parse
     tag_q5        <= l4_4;
   end
 
-  // 6: what it is; the tag; what a segment takes of the sequence numbers.
+  // 6: the kind of packet; the tag; the sequence space of a segment.
   logic udp_q6, tcp_q6, echo_q6, tagged_q6, ports_q6, syn_q6, rst_q6, ack_q6;
   logic [15:0] lport_q6, rport_q6;
   logic [31:0] mix_q6, seq_q6, acked_q6, tag_q6;
@@ -241,7 +242,7 @@ module rtt_parse
     tag_q6    <= {tag[0], tag[1], tag[2], tag[3]};
   end
 
-  // 7: does it count, and by which key.
+  // 7: whether it counts, and its key.
   event_t event_q7;
   always_ff @(posedge clk_i) begin
     event_q7 <= '{
@@ -256,7 +257,7 @@ module rtt_parse
       ModeUdp: event_q7.counts <= cfg_q.enable && udp_q6 && ports_q6;
       ModeIcmp: begin
         event_q7.counts <= cfg_q.enable && echo_q6;
-        event_q7.key    <= '{flow: {mix_q6, 32'd0}, value: seq_q6};  // id and sequence stand there
+        event_q7.key    <= '{flow: {mix_q6, 32'd0}, value: seq_q6};  // ICMP id and sequence
       end
       ModeTag: begin
         event_q7.counts    <= cfg_q.enable && tagged_q6 && ports_q6;

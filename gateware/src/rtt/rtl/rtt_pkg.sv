@@ -18,13 +18,13 @@ package rtt_pkg;
     logic        enable;
     mode_e       mode;
     logic        looped;
-    logic [15:0] local_port;   // 0: every
+    logic [15:0] local_port;   // 0: any
     logic [15:0] remote_port;
     logic [6:0]  tag_offset;
     logic [31:0] timeout;
   } config_t;
 
-  // The start of a packet, as rtt_capture cuts it out of the stream.
+  // The start of a packet, as captured by rtt_capture.
   //
   //   head[0] is the first byte on the wire:   | 0 .. 63 first beat | 64 .. 127 second beat |
   typedef struct packed {
@@ -34,28 +34,28 @@ package rtt_pkg;
     logic [31:0]       stamp;   // when the first beat passed
   } packet_t;
 
-  // What makes an answer the answer to a probe. flow: CRC-32 of addresses and protocol, then the
+  // The key that matches an answer with a probe. flow: CRC-32 of addresses and protocol, then the
   // two ports; value: tag, TCP acknowledgement, or ICMP id and sequence.
   typedef struct packed {
     logic [63:0] flow;
     logic [31:0] value;
   } key_t;
 
-  // What rtt_parse makes of a packet.
+  // The result of rtt_parse for a packet.
   typedef struct packed {
-    logic        counts;   // a probe (of those that leave), an answer (of those that arrive)
+    logic        counts;   // a probe (transmit side) or an answer (receive side)
     key_t        key;
     logic [31:0] seq;      // TCP: sequence number of its first byte
     logic        syn;
     logic [31:0] stamp;
   } event_t;
 
-  // What goes through rtt_match's pipeline, one of each direction a cycle.
+  // Operations of rtt_match's pipeline, one per direction and cycle.
   typedef enum logic [1:0] {
     Nothing,
     Event,   // a probe, an answer
-    Scan,    // of answers' side: end the stamp in this slot if it is too old
-    Flush    // empty slot and flow
+    Scan,    // receive side: end the stamp in this slot if it is too old
+    Flush    // clear slot and flow
   } kind_e;
 
   typedef struct packed {
@@ -66,7 +66,7 @@ package rtt_pkg;
     logic [15:0] flow;
   } op_t;
 
-  // What happened in a cycle; each counter of results counts one of these.
+  // The events of a cycle; each result counter counts one of these.
   typedef struct packed {
     logic tx_packet;
     logic rx_packet;
@@ -85,12 +85,12 @@ package rtt_pkg;
 
   localparam int unsigned NumPulses = $bits(pulses_t);
 
-  // Ticks from one stamp to a later one, less than 2^32 of them apart.
+  // Returns the ticks from one stamp to a later one less than 2^32 ticks apart.
   function automatic logic [31:0] elapsed(input logic [31:0] now, input logic [31:0] earlier);
     return now - earlier;
   endfunction
 
-  // Sequence numbers, less than 2^31 apart (RFC 9293 3.4).
+  // Compares sequence numbers less than 2^31 apart (RFC 9293 3.4).
   function automatic logic seq_lt(input logic [31:0] a, input logic [31:0] b);
     logic [31:0] d;
     d = a - b;
@@ -101,8 +101,9 @@ package rtt_pkg;
     return !seq_lt(b, a);
   endfunction
 
-  // CRC-32C of 256 bits, from 0: a linear mix of both addresses. Each bit of the result is the parity
-  // of some bits of the data; which, is computed once, so that no chain of 256 steps is built.
+  // CRC-32C of 256 bits, from 0: a linear mix of both addresses. Each bit of the result is the
+  // parity of some bits of the data. Their masks are computed at elaboration, so that no chain of
+  // 256 steps is built.
   typedef logic [31:0][255:0] masks_t;
 
   function automatic masks_t crc_masks();
@@ -124,10 +125,10 @@ package rtt_pkg;
     return r;
   endfunction
 
-  // Where a key lies in a table of 2^bits entries. Values that follow each other, or lie any other
-  // constant distance apart that has no factor in common with 2^bits - 1, get different entries:
-  // the digits of the value in base 2^bits, added with end-around carry, are its rest modulo that.
-  // In two steps, a cycle each: both halves of the digits, then their sum.
+  // The index of a key in a table of 2^bits entries. Consecutive values get different entries, and
+  // so do values at any constant distance that is coprime to 2^bits - 1: the sum of the value's
+  // digits in base 2^bits, with end-around carry, is the value modulo 2^bits - 1. Two steps of a
+  // cycle each: the sums of both halves of the digits, then their sum.
   function automatic logic [15:0] around(input logic [15:0] a, input logic [15:0] b,
                                          input int unsigned bits);
     logic [16:0] sum;
@@ -137,7 +138,7 @@ package rtt_pkg;
 
   function automatic logic [15:0] fold_half(input logic [31:0] value, input bit upper,
                                             input int unsigned bits);
-    int unsigned low, from, till;  // low: as many digits as the lower half has
+    int unsigned low, from, till;  // low: the digits of the lower half
     logic [15:0] sum;
     low  = ((32 + bits - 1) / bits + 1) / 2;
     from = upper ? low * bits : 0;

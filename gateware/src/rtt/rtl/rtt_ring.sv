@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_ring.sv - the last samples, each whole: four words, as device/rtt.rdl describes RING. When it
-// is full, samples are dropped until the host has moved the tail.
+// rtt_ring.sv - a ring of samples of four words each (RING in device/rtt.rdl). While it is full,
+// samples are dropped until the host moves the tail.
 `resetall
 `default_nettype none
 
@@ -14,7 +14,7 @@ module rtt_ring #(
     output logic               drop_o,    // in the cycle of valid_i
     output logic [       31:0] head_o,    // samples written since reset
     input  wire  [       31:0] tail_i,
-    input  wire  [Bits+2-1:0] word_i,    // to read
+    input  wire  [Bits+2-1:0] word_i,    // read address
     output logic [       31:0] word_o     // two cycles later
 );
   logic [31:0] head_q;

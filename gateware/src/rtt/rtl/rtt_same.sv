@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_same.sv - whether the entry that a reader finds in a table has the reader's own key. Stages are
-// those of rtt_view.sv with two between B and D:
+// rtt_same.sv - compares the key of a table entry with the reader's own key. Stages are those of
+// rtt_view.sv with two between B and D:
 //
 //   A --read--> B --> C --compare--> P --> D --decide--> W --write--> memory
 //
-// A key is too wide to be compared at D, when it is known which entry is the last one written. So the
-// reader is compared with the entry in the memory and with each writer that may come between,
-// whether it will write or not; at W it is known which of these comparisons is the one that counts.
+// A key is too wide to be compared at D, when it is known which entry was written last. So the
+// reader's key is compared with the entry in the memory and with each possible writer in between,
+// whether it will write or not. At W it is known which of these comparisons is valid.
 `resetall
 `default_nettype none
 
@@ -15,7 +15,7 @@ module rtt_same #(
     parameter int unsigned Bits    = 10
 ) (
     input  wire                clk_i,
-    // the writer; used: what it writes is an entry, not an empty place
+    // the writer; used: it writes an entry, not an empty one
     input  wire  [   Bits-1:0] waddr_p_i,
     input  wire  [   Bits-1:0] waddr_d_i,
     input  wire  [KeyBits-1:0] wkey_p_i,
@@ -28,9 +28,9 @@ module rtt_same #(
     input  wire  [KeyBits-1:0] key_a_i,
     output logic               same_d_o,
     output logic               young_d_o,  // the entry was written after stage A
-    output logic [KeyBits-1:0] key_d_o     // of the entry, if it was not
+    output logic [KeyBits-1:0] key_d_o     // the entry's key unless young
 );
-  // A comparison takes two cycles: pieces of 18 bits, then all of them.
+  // A comparison takes two cycles: pieces of 18 bits, then their conjunction.
   localparam int unsigned Piece = 18;
   localparam int unsigned Pieces = (KeyBits + Piece - 1) / Piece;
   typedef logic [KeyBits-1:0] bits_t;
@@ -69,7 +69,7 @@ module rtt_same #(
   end
   assign key_d_o = entry_d;
 
-  // What is written meanwhile. ahead<n>: the writer n places ahead of the reader has its address.
+  // Writes after the read. ahead<n>: the writer n stages ahead of the reader has its address.
   logic ahead5_b, ahead4_b, ahead3_c, ahead2_p, ahead1_p, ahead1_d;
   pieces_t equal5_b, equal4_b, equal3_c, equal2_p, equal1_p;
   logic young_c, young_p, young_d, same_c, same_p, same_d, same1_d;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_sent.sv - of each TCP connection, what was sent: the highest sequence number, and up to where it
-// was sent twice. So it is known which segments are sent again, and which acknowledgements may be
-// to either sending (Karn).
+// rtt_sent.sv - keeps, for each TCP connection, the highest sequence number sent and the end of the
+// data sent twice. It identifies retransmitted segments, and acknowledgements that may be to either
+// transmission (Karn).
 //
 //   SENT[flow] = flow, highest, twice, mark     twice: acknowledgements up to mark are ambiguous
 //
-// Written by what leaves, each segment. Stages are those of rtt_match.sv; what is the highest is decided
-// on a stage earlier (read at Z), so that it is known at D whether a segment was sent before.
+// Each transmitted segment writes it. Stages are those of rtt_match.sv. The highest sequence number
+// is decided on a stage earlier (read at Z), so that D knows whether a segment was sent before.
 `resetall
 `default_nettype none
 
@@ -18,15 +18,15 @@ module rtt_sent
     input  wire         clk_i,
     input  wire         rst_ni,
     input  wire         tcp_i,       // the mode
-    // what leaves
+    // transmit side
     input  wire  op_t   tx_z_i,
     input  wire  op_t   tx_a_i,
     input  wire  op_t   tx_c_i,
     input  wire  op_t   tx_p_i,
     input  wire  op_t   tx_d_i,
     output logic        first_d_o,   // a probe, and no part of it was sent before
-    input  wire         twice_d_i,   // it was, and is in flight
-    // what arrives; at the stage after D: is it among what was sent twice?
+    input  wire         twice_d_i,   // sent before and still in flight
+    // receive side; at the stage after D: does it acknowledge data sent twice?
     input  wire  op_t   rx_a_i,
     output logic        twice_o,
     output logic [31:0] mark_o
@@ -57,11 +57,11 @@ module rtt_sent
 
   wire event_t e = tx_p_i.e;
   wire new_syn = e.syn && e.key.value != seen;
-  wire fresh = !known || new_syn;  // a connection that begins
+  wire fresh = !known || new_syn;  // a new connection
   always_ff @(posedge clk_i) begin
     write_d   <= writes(tx_p_i, tcp_i);
     fresh_d   <= fresh;
-    // Of a SYN it is its own: if it is not the first sending, the two are the same.
+    // A SYN sets its own number: for a retransmitted SYN both are equal.
     highest_d <= known && !e.syn && seq_lt(e.key.value, seen) ? seen : e.key.value;
     probe_d   <= tx_p_i.kind == Event;
     first_d_o <= tx_p_i.kind == Event &&
@@ -88,7 +88,7 @@ module rtt_sent
 
   wire resent = twice_d_i || (probe_d && !first_d_o);
   wire [31:0] beyond = tx_d_i.e.key.value - tx_mark.mark;
-  wire mark_is_far = beyond[31:30] != 2'b00;  // and would soon be taken for one ahead
+  wire mark_is_far = beyond[31:30] != 2'b00;  // and would soon compare as ahead
   always_ff @(posedge clk_i) begin
     write_q      <= writes(tx_d_i, tcp_i);
     mark_q.twice <= resent || (!fresh_d && tx_mark.twice && !mark_is_far);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_stats.sv - adds up what rtt_match tells. token_i goes the way of the samples: what was added
-// before it becomes the snapshot, as one, and adding begins anew with what comes with or after it.
+// rtt_stats.sv - accumulates the events of rtt_match. token_i passes through the same pipeline as
+// the samples: the sums before it become the snapshot atomically, and new sums start with the
+// events of its cycle.
 `resetall
 `default_nettype none
 
 module rtt_stats
   import rtt_pkg::*;
 #(
-    parameter int unsigned TimeBits = 32  // fewer in proofs, which multipliers make long
+    parameter int unsigned TimeBits = 32  // fewer in proofs: multipliers slow them down
 ) (
     input  wire               clk_i,
     input  wire               rst_ni,
@@ -15,9 +16,9 @@ module rtt_stats
     input  wire               token_i,
     input  wire               flushing_i,
     input  wire      pulses_t pulses_i,
-    input  wire               dropped_i,    // the sample had no room in the ring
+    input  wire               dropped_i,    // the ring was full
     input  wire [TimeBits-1:0] time_i,       // of the sample
-    output logic       [31:0] last_o,       // without a snapshot
+    output logic       [31:0] last_o,       // live, not in the snapshot
     // the snapshot
     output logic       [63:0] begin_o,
     output logic       [63:0] end_o,
@@ -52,7 +53,7 @@ module rtt_stats
     end
   end
 
-  // Stamped, less what has ended.
+  // Stamps minus those that have ended.
   logic [31:0] in_flight_q;
   wire stamped = pulses_i.probe && !pulses_i.resent && !pulses_i.replaced;
   wire ended = pulses_i.sample || pulses_i.ambiguous || pulses_i.lost || pulses_i.covered;
@@ -98,8 +99,8 @@ module rtt_stats
   end
   assign last_o = last_q;
 
-  // Squares, three cycles: the time, the products of its halves, their sum. A product of all 32 bits
-  // would be three products and two sums in one cycle. The token goes along.
+  // Squares in three cycles: the time, the products of its halves, their sum. A product of all 32
+  // bits would be three products and two sums in one cycle. The token has the same delay.
   //
   //   (high, low)^2 =  | high * high | low * low |
   //                  +   | 2 * high * low |

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// rtt_view.sv - one reader's sight of a table that is written by the operations in the pipeline:
-// read at stage A, decided on at stage D, written at stage W. Between B and D may be Wait stages.
+// rtt_view.sv - one reader's coherent view of a table that operations in the pipeline write: read
+// at stage A, decide at stage D, write at stage W. Wait stages may be between B and D.
 //
 //   A --read--> B --> ... --> D --decide--> W --write--> memory
 //
-// An operation must see what all before it wrote, also those that are still between D and the
-// memory. Each write passes W once, and is taken up from there at whichever stage the reader is.
-// Whether the addresses are the same is known a cycle before, when the writer is at D.
+// An operation must see the writes of all earlier ones, also of those still between D and the
+// memory. Each write passes W once and is forwarded from there to the reader's stage. The addresses
+// are compared a cycle earlier, when the writer is at D.
 `resetall
 `default_nettype none
 
@@ -22,7 +22,7 @@ module rtt_view #(
     input  wire  [Width-1:0] wdata_i,
     // address at stage A, data at stage D
     input  wire  [ Bits-1:0] addr_a_i,
-    output logic [Width-1:0] early_o,    // in the stage after B, as it was in the memory at A
+    output logic [Width-1:0] early_o,    // in the stage after B: the memory's word at A
     output logic [Width-1:0] data_d_o
 );
   localparam int unsigned D = 2 + Wait;  // A is 0, B is 1
@@ -31,7 +31,7 @@ module rtt_view #(
   logic patched_q1, patched_q2;
   logic [Bits-1:0] waddr_q;
   logic [Bits-1:0] addr_q[D];     // of the stages before D; [0] is not a register
-  logic [D:1] same_q;             // the address is that of what is at W
+  logic [D:1] same_q;             // the address equals that of the write at W
   logic [Width-1:0] data_q[D+1];  // from the second stage after B on
 
   sdp_ram #(
@@ -59,7 +59,7 @@ module rtt_view #(
   assign data_q[0] = '0;
   assign data_q[1] = '0;
 
-  // What the memory gives goes into registers as it is; what was written at A and B goes beside it.
+  // The memory's output is registered unchanged; words written at A and B are kept beside it.
   always_ff @(posedge clk_i) begin
     waddr_q    <= waddr_d_i;
     patched_q1 <= write_i && waddr_q == addr_a_i;

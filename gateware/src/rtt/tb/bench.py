@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A bench for the module rtt: streams with gaps and backpressure, registers, and the model that
-hears of every packet, with the tick at which its first beat passed."""
+"""A bench for the module rtt: streams with gaps and back-pressure, registers, and the model, which
+receives every packet with the tick of its first beat."""
 
 import random
 import re
@@ -21,8 +21,8 @@ REGS = {
 
 
 class Stream:
-    """One of the two streams. Frames wait until their cycle has come; while the stream is busy,
-    valid and ready come and go as told, data stays until it is taken, as AXI-Stream has it."""
+    """One of the two streams. Frames wait for their cycle. While the stream is busy, valid and
+    ready are withheld at random; offered data stay until accepted, as AXI-Stream requires."""
 
     def __init__(self, dut, prefix: str, rng: random.Random) -> None:
         self.signals = {
@@ -30,8 +30,8 @@ class Stream:
             for n in ("tvalid", "tready", "tdata", "tkeep", "tlast")
         }
         self.rng = rng
-        self.idle = 0.0  # how often valid is withheld
-        self.stall = 0.0  # how often ready is
+        self.idle = 0.0  # probability of withholding valid
+        self.stall = 0.0  # probability of withholding ready
         self.queue: deque[tuple[int, bytes]] = deque()
         self.beats: deque[tuple[int, int, int, bool, bytes]] = deque()
         self.valid = self.ready = False
@@ -41,14 +41,14 @@ class Stream:
             s.value = 0
 
     def send(self, frame: bytes, at: int = 0) -> None:
-        """at: not before this cycle."""
+        """Enqueues a frame; at: the earliest cycle."""
         self.queue.append((at, frame))
 
     def empty(self) -> bool:
         return not self.queue and not self.beats
 
     def passed(self, cycle: int) -> tuple[int, bytes] | None:
-        """What passed at the end of this cycle: (stamp, frame) when the module has seen enough."""
+        """Returns (stamp, frame) when this cycle's beat completes the part that is captured."""
         if not (self.valid and self.ready):
             return None
         number, _, _, last, frame = self.beats.popleft()
@@ -59,7 +59,7 @@ class Stream:
         return (self.stamp, frame) if enough else None
 
     def drive(self, cycle: int) -> None:
-        """The signals of this cycle."""
+        """Drives the signals of this cycle."""
         if not self.beats and self.queue and self.queue[0][0] <= cycle:
             _, frame = self.queue.popleft()
             for n, at in enumerate(range(0, len(frame), BEAT)):
@@ -87,7 +87,7 @@ class Bench:
         self.rx = Stream(dut, "rx", self.rng)
         self.model = Model(config)
         self.cycle = start
-        self.on_left = None  # called with (cycle, frame) of what left: to answer it
+        self.on_left = None  # called with (cycle, frame) of each sent frame, to answer it
         self.ring_at = 0
         for name in ("awvalid", "wvalid", "arvalid", "bready", "rready", "awaddr", "araddr"):
             getattr(dut, f"s_axil_{name}_i").value = 0
@@ -113,7 +113,7 @@ class Bench:
         await self.write("CONTROL", c_bits(self.config))
 
     async def step(self) -> None:
-        """One cycle: streams and model."""
+        """Runs one cycle of the streams and the model."""
         await RisingEdge(self.dut.clk_i)
         now = self.cycle & MASK32
         rx, tx = self.rx.passed(now), self.tx.passed(now)
@@ -188,7 +188,7 @@ class Bench:
         await self.until_clear("STATUS", 1)
 
     async def check(self, *, hist: bool = True, ring: bool = True) -> Results:
-        """Takes a snapshot, when nothing is on its way, and holds it against the model."""
+        """Takes a snapshot after the pipeline has drained, and compares it with the model."""
         await self.drain()
         await self.snapshot()
         in_flight = self.model.in_flight()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cases that test_rtt.py runs on the whole module (each is a cocotb test)."""
+"""The cases that test_rtt.py runs on the complete module (each is a cocotb test)."""
 
 import os
 import random
@@ -34,7 +34,7 @@ async def describes_itself(dut):
 
 @cocotb.test()
 async def any_packet_one_at_a_time(dut):
-    """S5's own use: the packet comes back, whatever it is; sizes, loss, the wrap crossed."""
+    """S5's use case: any packet is looped back; with sizes, loss, and a wrap of the counter."""
     b = await bench(dut, Config(mode=ANY, looped=True, hist_base=90))
     b.tx.idle = b.tx.stall = b.rx.stall = 0.3
     for n in range(60):
@@ -49,7 +49,7 @@ async def any_packet_one_at_a_time(dut):
 
 @cocotb.test()
 async def udp_port_pair(dut):
-    """Answers by port pair, addresses exchanged; other ports and protocols do not count."""
+    """Answers match by port pair with swapped addresses; other ports and protocols do not count."""
     b = await bench(dut, Config(mode=UDP, local_port=5000, remote_port=7))
     for n in range(40):
         six, vlans, options = n % 2 == 1, n % 3, 0 if n % 2 else n % 5
@@ -68,7 +68,7 @@ async def udp_port_pair(dut):
 
 @cocotb.test()
 async def icmp_echo(dut):
-    """Several in flight, answers out of order, twice, and to nobody."""
+    """Several in flight; answers out of order, duplicated, and without a probe."""
     b = await bench(dut, Config(mode=ICMP))
     b.tx.idle = b.rx.idle = b.rx.stall = 0.2
     order = list(range(120))
@@ -82,7 +82,7 @@ async def icmp_echo(dut):
             b.rx.send(frames.echo(77, n, six=n % 2 == 1, back=True))
         if n % 10 == 1:
             b.rx.send(frames.echo(78, n, back=True))
-            b.rx.send(frames.echo(77, n, six=n % 2 == 1))  # a request that arrives is no answer
+            b.rx.send(frames.echo(77, n, six=n % 2 == 1))  # a received request is no answer
     want = await b.check()
     assert want.counts["COUNT"] == 120
     assert want.counts["DUPLICATES"] == 12
@@ -92,7 +92,7 @@ async def icmp_echo(dut):
 
 @cocotb.test()
 async def tag_back_to_back(dut):
-    """Frames of 64 bytes in every cycle, both ways at once: every stamp is there, none is wrong."""
+    """Frames of 64 bytes in every cycle in both directions: all stamps are present and right."""
     b = await bench(dut, Config(mode=TAG, looped=True, tag_offset=3))
     b.on_left = lambda at, f: b.rx.send(f, at + 100)
     for n in range(2000):
@@ -153,7 +153,7 @@ async def lost_after_timeout(dut):
     await b.drain(30)
     for n in range(0, 20, 2):
         b.rx.send(frames.echo(1, n, back=True))
-    await b.drain(1024 + 600)  # what a scan of all slots takes
+    await b.drain(1024 + 600)  # the duration of a scan of all slots
     b.model.expire_all()
     b.rx.send(frames.echo(1, 1, back=True))  # too late
     want = await b.check()
@@ -176,7 +176,7 @@ async def tcp_handshake_data_and_delayed_acks(dut):
         seq += 2448 + n
         await b.drain(60 + n)
         b.rx.send(frames.tcp("A", 501, seq, back=True))
-    b.tx.send(frames.tcp("A", seq, 501))  # carries nothing: no probe
+    b.tx.send(frames.tcp("A", seq, 501))  # no payload: no probe
     b.tx.send(frames.tcp("FA", seq, 501))
     await b.drain(33)
     b.rx.send(frames.tcp("FA", 501, seq + 1, back=True))
@@ -192,7 +192,7 @@ async def tcp_handshake_data_and_delayed_acks(dut):
 
 @cocotb.test()
 async def tcp_retransmissions_and_flows(dut):
-    """Four connections with losses; segments cut anew when sent again. No sample is a guess."""
+    """Four connections with losses; retransmissions are resegmented. No sample is ambiguous."""
     b = await bench(dut, Config(mode=TCP), seed=11)
     rng = random.Random(17)
     una = {port: rng.randrange(1 << 32) for port in range(40000, 40004)}
@@ -205,7 +205,7 @@ async def tcp_retransmissions_and_flows(dut):
             b.tx.send(frames.tcp("A", seq, 9, size, six=six, port=port))
             seq += size
         await b.drain(rng.randrange(40, 80))
-        if rng.random() < 0.4:  # lost: all of it again, in one segment, and one byte more perhaps
+        if rng.random() < 0.4:  # lost: retransmit all in one segment, perhaps with one more byte
             more = rng.randrange(2)
             size = sum(sizes) + more
             b.tx.send(frames.tcp("A", una[port], 9, size, six=six, port=port))
@@ -222,7 +222,7 @@ async def tcp_retransmissions_and_flows(dut):
 
 @cocotb.test()
 async def snapshots_while_traffic_runs(dut):
-    """No sample is in two snapshots or in none; sums, counters and histogram are of one instant."""
+    """Each sample is in exactly one snapshot; sums, counters and histogram are of one instant."""
     b = await bench(dut, Config(mode=TAG, looped=True), seed=23)
     rng = random.Random(29)
     b.on_left = lambda at, f: b.rx.send(f, at + 90 + rng.randrange(20))
@@ -281,7 +281,7 @@ async def flush_forgets(dut):
 
 @cocotb.test()
 async def random_bytes_do_no_harm(dut):
-    """Headers cut short, fragments, lengths that lie: the model and the module agree on each."""
+    """Truncated headers, fragments, wrong lengths: the model and the module agree on each."""
     for_mode = [UDP, ICMP, TAG, TCP]
     b = await bench(dut, Config(mode=TAG, looped=True), seed=31)
     rng = b.rng

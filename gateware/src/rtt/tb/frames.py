@@ -28,7 +28,7 @@ def ip(six: bool = False, back: bool = False, options: int = 0):
 
 
 def frame(packet) -> bytes:
-    """As on the wire, without FCS: 60 bytes at least."""
+    """Returns the frame as on the wire, without FCS: at least 60 bytes."""
     return bytes(packet).ljust(60, b"\0")
 
 

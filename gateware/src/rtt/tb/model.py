@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the measuring module must say: packets with the tick at which each passed go in, results
-come out. Written from device/rtt.rdl and the RFCs."""
+"""The reference model of the measuring module: computes results from packets and their ticks.
+Written from device/rtt.rdl and the RFCs."""
 
 import struct
 from dataclasses import dataclass, field
 
 ANY, UDP, ICMP, TAG, TCP = range(5)
 MASK32 = 0xFFFFFFFF
-HEAD = 128  # bytes of a packet that are looked at
+HEAD = 128  # bytes of a packet that are parsed
 
 
 @dataclass
@@ -51,7 +51,7 @@ def mix(local: bytes, remote: bytes, protocol: int) -> int:
 
 
 def parse(frame: bytes, c: Config, arriving: bool) -> Event | None:
-    """The probe that leaves, or the answer that arrives; None: neither."""
+    """Returns the transmitted probe or the received answer; None: neither."""
     if c.mode == ANY:
         return Event((0, 0, 0), 0)
     head = frame[:HEAD]
@@ -117,7 +117,7 @@ def parse(frame: bytes, c: Config, arriving: bool) -> Event | None:
 
 
 def fold(value: int, bits: int) -> int:
-    """The rest modulo 2^bits - 1, with two ways to write 0: as end-around carry leaves it."""
+    """Returns value modulo 2^bits - 1 as end-around carry yields it: 0 has two representations."""
     ones, total = (1 << bits) - 1, 0
     while True:
         total += value & ones
@@ -143,7 +143,7 @@ def bin_of(ticks: int, base: int) -> int:
 
 @dataclass
 class Results:
-    """Of one snapshot."""
+    """The results of one snapshot."""
 
     counts: dict[str, int] = field(default_factory=dict)
     samples: list[int] = field(default_factory=list)
@@ -270,7 +270,7 @@ class Model:
         r.ring.append((ticks, e.value, stamp))
 
     def expire_all(self) -> None:
-        """All in flight have waited longer than the timeout."""
+        """Expires all probes in flight, as after the timeout."""
         for entry in self.slots.values():
             if entry.live:
                 entry.live = False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The counter: one a cycle, and right across the wrap of its lower half."""
+"""The counter: one count per cycle, correct across the wrap of its lower half."""
 
 import cocotb
 from cocotb.clock import Clock

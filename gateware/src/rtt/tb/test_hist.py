@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The histogram by itself: each sample in its bin, also when the same bin is hit in every cycle,
-and in one snapshot, the old or the new."""
+"""The histogram alone: each sample is in its bin, also when every cycle hits the same bin, and in
+exactly one snapshot."""
 
 import cocotb
 from cocotb.clock import Clock
@@ -25,7 +25,7 @@ async def start(dut) -> None:
 
 
 class Traffic:
-    """Samples with gaps: in bursts of one time, near the base, and over all octaves."""
+    """Samples with gaps: bursts of one time, times near the base, times in all octaves."""
 
     def __init__(self, dut, rng, base: int) -> None:
         self.dut, self.rng, self.base = dut, rng, base
@@ -33,7 +33,7 @@ class Traffic:
         self.burst, self.ticks = 0, 0
 
     def drive(self, *, token: bool = False) -> list[int]:
-        """A cycle. With the token: the bins before it."""
+        """Drives a cycle. With the token, returns the bins before it."""
         rng = self.rng
         before = self.now
         if token:
@@ -85,10 +85,10 @@ async def every_sample_is_in_one_bin_of_one_snapshot(dut):
         want = traffic.drive(token=True)
         await RisingEdge(dut.clk_i)
         dut.token_i.value = 0
-        for _ in range(12):  # those before the token are on their way
+        for _ in range(12):  # samples before the token are in the pipeline
             traffic.drive()
             await RisingEdge(dut.clk_i)
-        dut.valid_i.value = 0  # reading is compared elsewhere under traffic (test_rtt.py)
+        dut.valid_i.value = 0  # test_rtt.py tests reading under traffic
         assert await bins(dut) == want
         total += sum(want)
     assert total > 3000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ring of samples by itself: against a list, with a reader who comes late or not at all."""
+"""The ring of samples alone, compared with a list; the reader is slow or stopped."""
 
 import cocotb
 from cocotb.clock import Clock

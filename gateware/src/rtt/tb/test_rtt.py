@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole module, with its registers, against the model (model.py). The cases are in cases.py."""
+"""The complete module with its registers, compared with model.py. The cases are in cases.py."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ CASES = re.findall(
 
 @pytest.mark.parametrize("case", CASES)
 def test_rtt(case):
-    """The counter starts where it wraps in the midst of the test."""
+    """The counter starts so that it wraps during the test."""
     start = 0x1_FFFF_FFFF - 3000
     simulate(
         ["src/rtt/rtt.f"],

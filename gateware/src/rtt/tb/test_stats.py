@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sums by themselves: each snapshot is what came since the token before, whatever comes in
-the cycles around it."""
+"""The sums alone: each snapshot holds the events since the previous token, whatever happens in the
+cycles around it."""
 
 import cocotb
 from cocotb.clock import Clock
@@ -61,7 +61,7 @@ async def snapshots_are_of_what_came_between_two_tokens(dut):
             await RisingEdge(dut.clk_i)
             now += 1
         dut.token_i.value = dut.pulses_i.value = dut.dropped_i.value = 0
-        for _ in range(6):  # the squares are late
+        for _ in range(6):  # the latency of the squares
             await RisingEdge(dut.clk_i)
         await ReadOnly()
         got = {p: dut.count_o[n].value.to_unsigned() for n, p in enumerate(PULSES)}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two ends of a toe_box's connections, each in Python: peers on the link, and a host that does
-what docs/device-contract.md lets it do and looks at nothing else. What either sends is by chance;
-each judges every byte that it gets from the other."""
+"""Both ends of a toe_box's connections in Python: peers on the link, and a host that uses only what
+docs/device-contract.md permits. Both send random data, and each checks every byte that it receives
+from the other."""
 
 import ipaddress
 import struct
@@ -13,7 +13,7 @@ from gateware.src.toe.tb.contract import AROUND, FLAGS, NAME, SW, command, parts
 MAC = bytes.fromhex("02c0ffee0001")
 IP4, IP6 = ipaddress.ip_address("10.0.0.1"), ipaddress.ip_address("fd00::1")
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
-AGAIN = 300_000_000  # ns: a peer sends again what is not acknowledged
+AGAIN = 300_000_000  # ns: the retransmission timeout of a peer
 
 
 def checksum(data: bytes) -> int:
@@ -45,7 +45,7 @@ class Segment:
 
 
 def parsed(frame: bytes) -> Segment:
-    """A frame that the TOE sent; all its checksums are right."""
+    """Parses a frame from the TOE, and checks all checksums."""
     kind = frame[12:14]
     if kind == b"\x08\x00":
         net, size = frame[14:34], int.from_bytes(frame[16:18], "big")
@@ -64,7 +64,7 @@ def parsed(frame: bytes) -> Segment:
 
 
 def ping(peer: "Peer", text: bytes) -> tuple[bytes, bytes]:
-    """An echo request of IPv4, and what comes back."""
+    """Returns an IPv4 echo request and the expected reply."""
     found = []
     for kind, source, target in ((8, peer.ip, IP4.packed), (0, IP4.packed, peer.ip)):
         body = struct.pack(">BBHHH", kind, 0, 0, 7, 9) + text
@@ -78,23 +78,23 @@ def ping(peer: "Peer", text: bytes) -> tuple[bytes, bytes]:
 
 
 class Peer:
-    """One connection of the other side, over a link that loses nothing."""
+    """One connection of the peer, over a lossless link."""
 
     def __init__(self, world, rng, number: int, port: int, *, v6: bool, text: bytes) -> None:
         self.world, self.rng, self.dport = world, rng, port
         net = ipaddress.ip_network("fd00::/64" if v6 else "10.0.0.0/24")
         self.ip, self.own = net[10 + number].packed, (IP6 if v6 else IP4).packed
         self.mac, self.sport = b"\x02\0\0\0\0" + bytes([number]), rng.randrange(1024, 65536)
-        self.seq = self.una = rng.getrandbits(32)  # una: unacknowledged from here on
-        self.nxt = 0  # of the TOE's
+        self.seq = self.una = rng.getrandbits(32)  # una: the first unacknowledged number
+        self.nxt = 0  # next number of the TOE
         self.text, self.got = text, bytearray()
-        self.sent = self.most = 0  # bytes of text: sent; ... ever, and FIN
+        self.sent = self.most = 0  # bytes of text sent; the most ever sent, with FIN
         self.wnd, self.mss = 0, 1460 - 20 * v6
         self.stamps, self.recent = rng.random() < 0.5, 0
         self.open = self.closing = self.fin = self.fin_acked = self.ended = self.reset = False
         self.timer = 0
-        self.how = ""  # who ends it
-        self.hold = len(text)  # no more of it yet
+        self.how = ""  # which side ends it
+        self.hold = len(text)  # send limit for now
 
     @property
     def key(self) -> tuple[bytes, int]:
@@ -134,17 +134,17 @@ class Peer:
         self.world.link.waiting.append(frame)
 
     def acked(self) -> int:
-        """Bytes of the text that are acknowledged."""
+        """Returns the bytes of the text that are acknowledged."""
         return min((self.una - self.seq - 1) % AROUND, len(self.text)) if self.open else 0
 
     def step(self) -> None:
-        """Sends what it may."""
+        """Sends what the window allows."""
         if self.reset or not self.open:
             if not self.reset and self.world.now > self.timer:
                 self.syn()
             return
         if self.world.now > self.timer:
-            self.sent = self.acked()  # and all again
+            self.sent = self.acked()  # retransmit all
             self.fin = self.fin_acked
             self.timer = self.world.now + AGAIN
         while self.sent < self.hold:
@@ -220,18 +220,18 @@ class Peer:
 class Flow:
     peer: Peer
     received: int = 0
-    owed: int = 0  # read, and not given back
-    sending: bytes = b""  # that has no room yet
+    owed: int = 0  # read but not freed with RECV
+    sending: bytes = b""  # waits for room in the buffer
     sent: int = 0
     acked: int = 0
     half: bool = False  # the peer has closed
     closed: bool = False  # by us
-    over: int | None = None  # the reason
+    over: int | None = None  # the reason of its end
 
 
 class Host:
-    """A queue pair: an application that answers each byte with another, and closes in its turn.
-    It sleeps until an interrupt comes."""
+    """A queue pair with an application that answers each byte with another and then closes. It
+    sleeps until an interrupt."""
 
     SW, HW, TX, RX = 64, 64, 8192, 8192
 
@@ -243,16 +243,16 @@ class Host:
         self.addresses = self.records + -(-192 * self.slots // 4096) * 4096
         self.buffers = self.addresses + 4096  # one address: all zero, any
         self.size = self.buffers + self.slots * (self.TX + self.RX)
-        self.peers: dict[tuple[bytes, int], Peer] = {}  # who may come
+        self.peers: dict[tuple[bytes, int], Peer] = {}  # expected peers
         self.flows: dict[int, Flow] = {}
         self.sw_head = self.hw_tail = self.seq = self.arm_tail = 0
-        self.todo: deque[int] = deque()  # commands without a place
+        self.todo: deque[int] = deque()  # commands that wait for a ring entry
         self.armed = False
         self.woken = True
-        self.ends: dict[Peer, str] = {}  # who ends it, and how
+        self.ends: dict[Peer, str] = {}  # how each connection ends
         self.done: list[Flow] = []
 
-    # ---- as a driver, by registers ----
+    # ---- the driver: registers ----
 
     async def attach(self) -> None:
         world = self.world
@@ -284,7 +284,7 @@ class Host:
         await self.configure(enable=True, detach=True)
         while not await self.state() & 2:
             pass
-        del self.world.areas[self.number]  # from here on nobody touches it
+        del self.world.areas[self.number]  # no access is allowed from here on
         await self.configure(enable=False)
 
     # ---- rings ----
@@ -300,13 +300,13 @@ class Host:
         self.todo.append(command(SW[name], flags=bits, **fields))
 
     def interrupt(self) -> None:
-        """What it tells of is in memory, and it was armed."""
+        """Checks that the interrupt was armed and that its notification is in memory."""
         assert self.armed, "an interrupt that nobody armed"
         assert self.word(self.status + 64) > self.arm_tail, "an interrupt before what it tells of"
         self.armed, self.woken = False, True
 
     async def step(self) -> None:
-        """Awake: all that is there is handled, then it sleeps."""
+        """Handles all notifications while awake, then sleeps."""
         while self.woken or self.todo:
             self.woken = False
             await self.handle()
@@ -318,7 +318,7 @@ class Host:
                 await self.bell(0x84, self.seq)
             self.woken |= self.word(self.status + 64) != self.hw_tail
             if self.todo and not self.woken:
-                return  # no room: the ring moves on first
+                return  # no room until the ring moves
 
     async def handle(self) -> None:
         before, head = self.hw_tail, self.word(self.status + 64)
@@ -337,7 +337,7 @@ class Host:
             self.goes_on(slot, flow)
 
     async def untorn(self, said: dict[str, int]) -> None:
-        """The record of a new flow: it may be written once more just now."""
+        """Waits until the record of a new flow is complete: it may be written a second time now."""
         if NAME[said["kind"]] == "LISTEN_ESTABLISHED":
             for _ in range(2000):
                 if self.word(self.records + 192 * said["flow"]) % 2 == 0:
@@ -356,7 +356,7 @@ class Host:
         if self.sw_head != before:
             await self.bell(0, self.sw_head)
 
-    # ---- as an application ----
+    # ---- the application ----
 
     def buffer(self, slot: int, *, rx: bool) -> int:
         return self.area + self.buffers + slot * (self.TX + self.RX) + (self.TX if rx else 0)
@@ -370,7 +370,7 @@ class Host:
         flow = self.flows[slot]
         assert flow.over is None, f"{name} after the end"
         ends = name == "CLOSE_EVENT" and not c["flags"]
-        crosses = name != "DATA_RECEIVED"  # what was told before CLOSE was handled
+        crosses = name != "DATA_RECEIVED"  # notified before CLOSE was handled
         assert not flow.closed or ends or crosses, f"{name} after CLOSE"
         if name == "DATA_RECEIVED":
             self.reads(slot, flow, c["arg0"])
@@ -433,5 +433,5 @@ class Host:
 
 
 def answer(text: bytes) -> bytes:
-    """What the application makes of it."""
+    """Returns the application's answer."""
     return bytes(octet ^ 0x5A for octet in text)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands around a toe_box: the link, host memory and the memory of TCBs behind AXI4, the bus
-to its registers, MSI-X. Each takes and answers by chance, and looks in each cycle whether the TOE
-keeps the rules of its bus: what is offered stays, bursts are within 4 KiB and end where they say,
-no byte outside what a host gave is touched. What is written can be seen when its write is answered,
-and not before: so an interrupt or a command that comes too early is found."""
+"""The environment of a toe_box: the link, host memory and TCB memory on AXI4, the register bus,
+MSI-X. Each accepts and answers after random delays, and checks in each cycle that the TOE follows
+the bus protocol: offers are stable, bursts stay within 4 KiB and have the announced length, and no
+byte outside of the hosts' areas is accessed. Written data become visible only with the write
+response, which exposes an interrupt or a command that comes too early."""
 
 from collections import deque
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from cocotb.triggers import ReadOnly, RisingEdge
 from gateware.lib.bench import reset
 from gateware.lib.counters import names
 
-CYCLE, PATIENCE, JUMP = 4, 60, 1_000_000  # ns; cycles without anything; ns that pass then
+CYCLE, PATIENCE, JUMP = 4, 60, 1_000_000  # ns; idle cycles; ns skipped after those
 PAGE, LINE = 4096, 64
 COUNTERS = {name: 0x800 + 8 * i for i, name in enumerate(names())}
 RUN, READY = 0x150, 0x154
 
 
 class Held:
-    """A channel out of the TOE: what it offers stays until it is taken."""
+    """An output channel of the TOE. Checks that an offer is stable until accepted."""
 
     def __init__(self, dut, valid: str, ready: str, fields: tuple[str, ...]) -> None:
         self.valid, self.ready = getattr(dut, valid), getattr(dut, ready)
@@ -30,7 +30,7 @@ class Held:
 
     def forget(self) -> None:
         self.before: list[int] | None = None
-        self.takes = self.ends = False  # ends: RUN is taken from the TOE, and what it offers ends
+        self.takes = self.ends = False  # ends: RUN is cleared, which withdraws offers
 
     def drive(self, takes: bool) -> None:
         if takes != self.takes:
@@ -48,11 +48,11 @@ class Held:
 
 
 class Memory:
-    """An AXI4 port with a memory behind it. Reads are answered late, those of several IDs mixed;
-    writes are in memory when they are answered."""
+    """A memory on an AXI4 port. Reads are answered late, those of several IDs interleaved; writes
+    become visible when answered."""
 
     def __init__(self, dut, rng, prefix: str, *, may: Callable[[int, bool], bool]) -> None:
-        """may: whether this line may be read, or written."""
+        """may: returns whether this line may be read or written."""
         self.dut, self.rng, self.may, self.prefix = dut, rng, may, prefix
         self.content: dict[int, bytearray] = {}
         at = f"{prefix}_"
@@ -72,13 +72,13 @@ class Memory:
         self.forget()
 
     def forget(self) -> None:
-        """Reset: what was under way is nobody's any more. What is in memory stays."""
+        """Handles a reset: discards outstanding accesses; the memory keeps its contents."""
         for channel in self.channels.values():
             channel.forget()
         self.asked: dict[int, deque[tuple[int, int]]] = {}  # by ID: when, which line
-        self.on_way: deque[int] = deque()  # lines that are being written
-        self.bursts: deque[tuple[int, int]] = deque()  # address and beats, whose data is to come
-        self.beats: list[list[int]] = []  # of the first of them
+        self.on_way: deque[int] = deque()  # lines with outstanding writes
+        self.bursts: deque[tuple[int, int]] = deque()  # address and beats, without data yet
+        self.beats: list[list[int]] = []  # data for the first of them
         self.answers: deque[tuple[int, list[tuple[int, int, int]]]] = deque()
         self.reading: int | None = None
         self.answering = self.refusing = False
@@ -114,7 +114,7 @@ class Memory:
             signal["bresp"].value = 2 * self.refusing
 
     def burst(self, address: int, length: int, *, write: bool) -> list[int]:
-        """The lines of a burst, if it is lawful."""
+        """Checks a burst and returns its lines."""
         lines = [address + LINE * i for i in range(length + 1)]
         assert address % LINE == 0, f"a burst at {address:x}"
         assert address // PAGE == lines[-1] // PAGE, (
@@ -126,7 +126,7 @@ class Memory:
         return lines
 
     def sees(self, now: int) -> bool:
-        """Whether something happened."""
+        """Returns whether there was activity."""
         signal, moved = self.signal, False
         if said := self.channels["ar"].sees():
             due = now + self.rng.randrange(1, 2 + 2 * self.latency)
@@ -158,7 +158,7 @@ class Memory:
         return moved or bool(self.answers) or any(self.asked.values())
 
     def whole(self, now: int) -> None:
-        """Beats to their bursts, in order of addresses."""
+        """Assigns beats to bursts, in order of addresses."""
         while self.bursts and self.beats:
             address, count = self.bursts[0]
             for i, beat in enumerate(self.beats[:count]):
@@ -181,7 +181,7 @@ class Memory:
 
 
 class Link:
-    """AXI-Stream either way: frames of bytes."""
+    """Frames over AXI-Stream, in both directions."""
 
     def __init__(self, dut, rng) -> None:
         self.dut, self.rng, self.odds = dut, rng, 1.0
@@ -234,13 +234,13 @@ class Link:
 
 
 class Registers:
-    """One access at a time, each channel when it likes."""
+    """One access at a time, with random delays of each channel."""
 
     def __init__(self, dut, rng) -> None:
         self.dut, self.rng = dut, rng
 
     async def access(self, cycle, address: int, value: int | None) -> tuple[int, int]:
-        """value None: a read. The answer, and what was read."""
+        """Writes, or reads if value is None. Returns the response and the value read."""
         dut, rng = self.dut, self.rng
         channels = ("ar",) if value is None else ("aw", "w")
         waits = {name: rng.choice([0, 0, 1, 4]) for name in channels}
@@ -283,7 +283,7 @@ class World:
         self.areas: dict[int, tuple[int, int]] = {}  # of queue pairs: address, bytes
         self.host = Memory(dut, rng, "m_axi", may=self.host_may)
         self.tcbs = Memory(dut, rng, "m_axi_tcb", may=self.tcb_may)
-        self.saved: set[int] = set()  # lines of TCBs that were written
+        self.saved: set[int] = set()  # lines of TCBs written so far
         self.link, self.bus = Link(dut, rng), Registers(dut, rng)
         self.msix = Held(dut, "msix_valid_o", "msix_ready_i", ("msix_vector_o",))
         self.irqs: deque[int] = deque()
@@ -300,7 +300,7 @@ class World:
         return line in self.saved
 
     def pace(self) -> None:
-        """How quick each side is for a while."""
+        """Chooses a random pace for each side."""
         rng = self.rng
         self.link.odds = rng.choice([0.2, 0.6, 1])
         for memory in (self.host, self.tcbs):
@@ -327,7 +327,7 @@ class World:
         if look:
             look()
         self.quiet = 0 if any(moved) or look else self.quiet + 1
-        if self.quiet >= PATIENCE:  # nothing is to be done: what is due comes sooner
+        if self.quiet >= PATIENCE:  # idle: skip to the next deadline
             self.now += JUMP
         await RisingEdge(dut.clk_i)
 
@@ -344,7 +344,8 @@ class World:
         return await self.read(COUNTERS[name])
 
     async def stop(self) -> None:
-        """By the register: buses that are not reset with the TOE see half of what it offered."""
+        """Resets the TOE by the register. The buses are not reset with it: they see cut-off
+        transfers."""
         self.host.refuses = self.link.odds = 0.0
         for _ in range(20):
             await self.cycle(pace=False)
@@ -360,7 +361,7 @@ class World:
             assert self.quiet, "it does something, and is held"
 
     def forget(self) -> None:
-        """What was under way when the TOE was reset."""
+        """Discards what was outstanding when the TOE was reset."""
         for part in (self.link, self.host, self.tcbs, self.msix):
             part.forget()
         self.irqs.clear()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All around toe_conn, for test_conn: hosts, FPCs, the flow table, neighbours; and what must come
-of what it takes."""
+"""The environment of toe_conn for test_conn: hosts, FPCs, the flow table, neighbours; and the
+expected outputs for each input."""
 
 from collections import Counter, deque
 
@@ -55,7 +55,7 @@ class Bench:
         self.qps = [Qp(i) for i in range(QPS)]
         self.table: dict[tuple, int] = {}  # tuple, as bits: place
         self.paths: dict[int, int] = {}
-        self.flows: dict[int, dict] = {}  # of a slot that is used
+        self.flows: dict[int, dict] = {}  # by slot in use
         self.waits: dict[tuple[int, int], dict] = {}  # CONNECTs: queue pair and cookie
         self.known: set[int] = set()  # neighbours
         self.due: dict[str, deque] = {n: deque() for n in ("event", "bare", "write", "free")}
@@ -67,16 +67,16 @@ class Bench:
         self.connecting: tuple | None = None
         self.messages: list[deque] = [deque() for _ in range(FPCS)]
         self.answer: int | None = None
-        self.neighbour: int | None = None  # asked for in the cycle before
+        self.neighbour: int | None = None  # requested in the previous cycle
         self.is_known, self.path = False, 0
         self.position = self.cookies = 0
-        self.anew: tuple | None = None  # who listens again, by which id and port
+        self.anew: tuple | None = None  # a restarted listener: queue pair, id, port
         self.odds, self.more, self.idle = 0.5, True, 0
         self.clocks: dict[int, int] = {}
         for stream in self.streams:
             stream.forget()
 
-    # ---- what comes ----
+    # ---- inputs ----
 
     def packet(self) -> None:
         rng = self.rng
@@ -93,11 +93,11 @@ class Bench:
             "opt": {"mss_ok": 1, "mss": rng.choice([0, 1460]), "ts_ok": 1, "tsval": 7},
         }  # fmt: skip
         packet = {"kind": KIND["PkTcp"], "tuple": tup, "mac": rng.getrandbits(48), "seg": seg}
-        # Where the table had it when it looked.
+        # The entry at the time of the lookup.
         place = self.table.get(TOE.pack("tuple_t", tup))
         tw = place is not None and place >> 16
         if rng.random() < 0.9 and place is not None and not tw:
-            return  # toe_table would have found it
+            return  # a hit of toe_table does not come here
         self.miss = (packet, int(bool(tw)), (place or 0) & 0xFFFF)
 
     def some_command(self) -> None:
@@ -110,7 +110,7 @@ class Bench:
         )
         self.position = (self.position + 1) % AROUND
         fields = {"flow": rng.randrange(4), "aux": rng.choice([*PORTS, *PORTS, 0])}
-        if self.anew and self.anew[0] is qp:  # a program that begins again, with flows on their way
+        if self.anew and self.anew[0] is qp:  # a restarted program with flows pending
             name, fields = "LISTEN", {"flow": self.anew[1], "aux": self.anew[2], "arg1": 2}
             self.anew = None
         elif name == "LISTEN":
@@ -130,7 +130,7 @@ class Bench:
         self.command = (command(SW[name], **fields), self.position, qp)
 
     def tells(self, flow: int, kind: str, **fields) -> None:
-        """An FPC, of a flow of its."""
+        """Sends a message of an FPC about one of its flows."""
         f = self.flows[flow]
         message = {"kind": KIND[kind], "flow": flow, "qp": f["qp"], "id": f["id"]} | fields
         if not f["active"] and not f["counted"] and (kind != "CnTimeWait" or fields.get("free")):
@@ -139,7 +139,7 @@ class Bench:
         self.messages[flow % FPCS].append(message)
 
     def fpcs(self) -> None:
-        """What flows come to."""
+        """Decides what happens to flows."""
         rng = self.rng
         for flow, f in self.flows.items():
             if not f["live"] or f["purged"] or rng.random() > 0.01:
@@ -170,7 +170,7 @@ class Bench:
             qp.off_for = 0 if qp.on else qp.off_for + 1
             if qp.off_for > 3 and rng.random() < 0.03:
                 qp.begin()
-            # Not while something may lead to a flow of it, or be judged: then either is right.
+            # Not while a pending input may begin one of its flows: both outcomes would be right.
             elif qp.on and not qp.detached and rng.random() < 0.0006 and self.rests():
                 qp.detached = True
                 self.count["detached"] += 1
@@ -191,7 +191,7 @@ class Bench:
         dut.detach_i.value = sum((q.on and q.detached) << q.index for q in self.qps)
         for stream in self.streams:
             stream.take(rng.random() < self.odds)
-        # Which slots are free is known when the event that takes one has come.
+        # Which slots are free is known after the event that takes one.
         if self.idle > 300:
             self.due["event"] = deque(e for e in self.due["event"] if e[0] != "maybe")
         still = bool(self.due["event"])
@@ -219,7 +219,7 @@ class Bench:
     # ---- the flow table ----
 
     def asked(self, bits: int) -> int:
-        """What the table does, and answers."""
+        """Executes a request to the table and returns its answer."""
         r = TOE.unpack("table_request_t", bits)
         tup = TOE.pack("tuple_t", r["path"]["tuple"])
         place = TOE.pack("place_t", r["place"])
@@ -239,10 +239,10 @@ class Bench:
 
     @staticmethod
     def crowded(tup: dict) -> bool:
-        """The table has no room for some."""
+        """Returns whether the table has no room for the tuple."""
         return (tup["remote_port"] + tup["local_port"]) % 8 == 3
 
-    # ---- what must come of what it takes ----
+    # ---- the expected outputs for accepted inputs ----
 
     def takes_packet(self) -> None:
         packet, _, _ = self.miss
@@ -251,7 +251,7 @@ class Bench:
         fl = {name: seg["flags"].get(name, 0) for name in ("syn", "ack", "rst", "fin")}
         place = self.table.get(TOE.pack("tuple_t", tup))
         if place is not None and not place >> 16:
-            # The flow began meanwhile: the segment is its.
+            # The flow has begun in the meantime: the segment belongs to it.
             self.due["event"].append(("EvSegment", place, TOE.pack("seg_t", seg)))
             self.count["late"] += 1
             return
@@ -268,7 +268,7 @@ class Bench:
             self.resets(packet)
 
     def resets(self, packet: dict) -> None:
-        """RFC 9293 3.10.7.1."""
+        """Expects the RST of RFC 9293 3.10.7.1."""
         seg = packet["seg"]
         fl = seg["flags"]
         if fl.get("ack"):
@@ -281,7 +281,7 @@ class Bench:
         self.counters["rst_sent"] += 1
 
     def takers(self, port: int) -> tuple[list, bool]:
-        """Listeners that have room, and whether there are any."""
+        """Returns the listeners of a port with room, and whether the port has listeners."""
         able, some = [], False
         for qp in (q for q in self.qps if q.on):
             for listener in qp.listeners.values():
@@ -307,7 +307,7 @@ class Bench:
             self.due["event"].append(("EvOpen", packet, [a[1:] for a in able if a[0] == fewest]))
 
     def time_wait(self, packet: dict, syn: bool) -> None:
-        """test_tw has which it is: a new connection, an answer, or nothing."""
+        """Permits a new connection, an answer, or nothing: test_tw checks which one is right."""
         self.due["bare"].append(("maybe", packet))
         if syn:
             then = [a[1:] for a in self.takers(packet["tuple"]["local_port"])[0]]
@@ -412,7 +412,7 @@ class Bench:
         return self.of_cookie(qp, c, cmd)
 
     def asks_neighbour(self, hop: int) -> None:
-        """Of the CONNECT at hand, or of one that has waited."""
+        """Handles a neighbour lookup of the current CONNECT or of a waiting one."""
         if self.connecting is None:
             assert any(w["hop"] == hop for w in self.waits.values()), "whom nobody asks for"
             return
@@ -438,7 +438,7 @@ class Bench:
         tup = {"remote": c["arg0"], "own": OWN, "remote_port": c["aux"], "local_port": c["arg1"]}
         return self.crowded(tup) or TOE.pack("tuple_t", tup) in self.table
 
-    # ---- what comes out ----
+    # ---- outputs ----
 
     def event(self, bits: int) -> None:
         ev = TOE.unpack("event_t", bits)
@@ -448,7 +448,7 @@ class Bench:
             qp = self.qps[ev["qp"]]
             assert qp.detached and qp.first <= flow < qp.first + SLOTS
             self.count["purged"] += 1
-            if f is None or not f["live"]:  # its CnFree has crossed it
+            if f is None or not f["live"]:  # crossed by its CnFree
                 answer = {"kind": KIND["CnFree"], "flow": flow, "qp": qp.index, "purged": 1}
                 self.messages[flow % FPCS].append(answer)
             else:
@@ -503,7 +503,7 @@ class Bench:
         else:
             name, packet, *able = self.due["event"].popleft()
             assert tup == TOE.unpack("tuple_t", TOE.pack("tuple_t", packet["tuple"]))
-            if name == "maybe":  # anew, in TIME-WAIT; chosen at some time since it came
+            if name == "maybe":  # from TIME-WAIT; the listener may be chosen later
                 able[0] += [a[1:] for a in self.takers(tup["local_port"])[0]]
                 self.count["anew"] += 1
             chosen = [lis for q, lis in able[0] if q is qp and qp.listeners.get(o["id"]) is lis]
@@ -519,7 +519,7 @@ class Bench:
         self.flows[ev["flow"]] = f
 
     def clock(self, o: dict, anew: bool, tup: int) -> None:
-        """RFC 6528: of one tuple, numbers go with the clock of 4 us alone."""
+        """Checks the ISN: for one tuple it only advances with the clock of 4 us (RFC 6528)."""
         base = (o["iss"] - (self.now >> 12)) % AROUND
         if not anew:
             before = self.clocks.setdefault(tup, base)
@@ -552,7 +552,7 @@ class Bench:
                 return
             packet = more[0]
             to = TOE.pack("path_t", {"tuple": packet["tuple"], "mac": packet["mac"]})
-            if path == to:  # an ACK; or no listener takes the SYN any more
+            if path == to:  # an ACK; or the SYN has no listener any more
                 flags = TOE.unpack("tx_desc_t", desc)["flags"]
                 assert not flags["rst"] or packet["seg"]["flags"].get("syn")
                 self.count["answered"] += 1
@@ -595,7 +595,7 @@ class Bench:
         counts = dut.listeners_o.value.to_unsigned()
         for qp in self.qps:
             if qp.on and qp.detached and counts >> 8 * qp.index & 0xFF == 0:
-                qp.listeners.clear()  # forgotten, before its flows are
+                qp.listeners.clear()  # removed before its flows
         self.idle += 1
         if self.command and dut.command_ready_o.value:
             self.idle = 0

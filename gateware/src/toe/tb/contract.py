@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests' models share of the device contract: commands from device/commands.json, and the
-packed structs of the packages."""
+"""The device contract for the tests' models: the commands of device/commands.json, and the packed
+structs of the packages."""
 
 import json
 
@@ -36,7 +36,7 @@ def command(kind: int, *, flags=0, phase=0, aux=0, flow=0, arg0=0, arg1=0) -> in
 
 
 def parts(cmd: int) -> dict[str, int]:
-    """Of a command: kind, flags, phase, aux, flow, arg0, arg1."""
+    """Splits a command into kind, flags, phase, aux, flow, arg0, arg1."""
     fields = (("kind", 8), ("flags", 7), ("phase", 1), ("aux", 16), ("flow", 32), ("arg0", 32))
     found = {}
     for name, width in (*fields, ("arg1", 32)):
@@ -46,6 +46,6 @@ def parts(cmd: int) -> dict[str, int]:
 
 
 def error(reason: str, cmd: int, position: int) -> int:
-    """The ERROR that refuses cmd."""
+    """Returns the ERROR that rejects cmd."""
     c = parts(cmd)
     return command(HW["ERROR"], aux=REASON[reason], flow=c["flow"], arg0=position, arg1=c["kind"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts and peers around an FPC, for test_fpc: each flow with a peer that speaks plain TCP over a
-network that loses and reorders, and a host that knows what it was told. Both say what must not be:
-a byte that nobody sent, an acknowledgement of what did not come, a command too many or too few."""
+"""Hosts and peers around an FPC, for test_fpc. Each flow has a peer that speaks plain TCP over a
+network with loss and reordering, and a host that tracks its notifications. Both detect wrong data,
+acknowledgements of data that did not arrive, and extra or missing commands."""
 
 from collections import deque
 
@@ -13,12 +13,12 @@ MTU, QP_OF = 1500, 32  # flows of a queue pair
 
 
 def distance(a: int, b: int) -> int:
-    """From b to a, either way."""
+    """Returns the signed distance from b to a."""
     return (a - b + AROUND // 2) % AROUND - AROUND // 2
 
 
 class Ranges:
-    """Of a stream, what is there: not many."""
+    """The present ranges of a stream; few."""
 
     def __init__(self) -> None:
         self.list: list[list[int]] = []
@@ -39,7 +39,7 @@ class Ranges:
 
 
 class Flow:
-    """From its beginning until its slot is free again. Offsets in streams: the first byte is 0."""
+    """A flow from its begin until its slot is free. The first byte of a stream has offset 0."""
 
     def __init__(self, world, index: int) -> None:
         self.world, self.index, self.qp = world, index, index // QP_OF
@@ -47,11 +47,11 @@ class Flow:
         self.lists()
 
     def lists(self) -> None:
-        self.events: deque[tuple[dict, object]] = deque()  # to come, with what they mean
-        self.places: deque[tuple[int, dict | None]] = deque()  # segments: buffers to come back
-        self.commands: deque[tuple[int, int, str]] = deque()  # wrong ones, not refused yet
+        self.events: deque[tuple[dict, object]] = deque()  # pending, with their meaning
+        self.places: deque[tuple[int, dict | None]] = deque()  # segments: buffers to be freed
+        self.commands: deque[tuple[int, int, str]] = deque()  # invalid ones, not rejected yet
 
-    # ---- it begins ----
+    # ---- the begin of a flow ----
 
     def open(self) -> None:
         rng = self.world.rng
@@ -71,24 +71,24 @@ class Flow:
         base = self.peer_mss or (1220 if self.v6 else 536)
         self.mss = min(max(base, 64), self.own_mss) - (12 if self.ts else 0)
         self.id, self.ts_offset = rng.getrandbits(32), rng.getrandbits(32)
-        # the stream of the peer
+        # the peer's stream
         self.in_total = rng.choice([0, 1, 3000, rng.randrange(9000)])
         self.in_next = self.in_acked = 0
-        self.in_edge = -1  # the right edge that was offered to it
+        self.in_edge = -1  # the right edge advertised to it
         self.network: list[tuple[int, int, bool]] = []
         self.given = Ranges()  # ... delivered to the FPC
         self.fin_given = False
-        # ours
+        # our stream
         self.out_total = rng.choice([0, 1, 3000, rng.randrange(9000)])
         self.out_said = self.out_done = 0  # SEND; SEND_COMPLETE
         self.out_psh: set[int] = set()
-        self.out_edge = 0  # the right edge that the peer has offered
+        self.out_edge = 0  # the right edge advertised by the peer
         self.out_sent = -1  # highest sequence, from the SYN on
         self.got = Ranges()  # by the peer
         self.fin_got = self.peer_fin = self.peer_fin_acked = False
         self.peer_edge = 0
         self.last_ack, self.last_edge = -1, -1
-        self.acked = 0  # by what the FPC has taken
+        self.acked = 0  # by segments that the FPC has accepted
         # the host
         self.known = self.told_half = self.ended = self.accepted = self.released = False
         self.told_in = self.read = 0
@@ -97,7 +97,7 @@ class Flow:
         self.placed = Ranges()
         self.may_rst = False
         self.backlog = self.gone_said = 0
-        self.purging = self.purged = False  # it is asked for; taken
+        self.purging = self.purged = False  # requested; accepted
         self.tsval = self.world.tick()
         self.echoes = {0, self.tsval}
         self.peer_echo = 0
@@ -117,14 +117,14 @@ class Flow:
                 "ws_ok": self.ws, "ws": self.snd_scale, "sack_ok": self.sack, "ts_ok": self.ts,
                 "tsval": self.tsval if self.ts else 0,
             }  # fmt: skip
-        if self.active:  # what our SYN offers
+        if self.active:  # the scale in our SYN
             self.syn_scale = max(self.rx_log - 15, 0)
         self.events.append(({"kind": KIND["EvOpen"], "body": TOE.pack("open_t", body)}, None))
 
     # ---- the peer ----
 
     def segment(self, at: int, length: int, flags: str, *, ack: bool = True, syn=None) -> None:
-        """An event, with what it says when it is taken. at: offset in the peer's stream."""
+        """Queues a segment event and its effect on acceptance. at: offset in the peer's stream."""
         world = self.world
         buffer = world.buffer()
         if buffer is None:
@@ -165,7 +165,7 @@ class Flow:
 
     def answers_syn(self) -> None:
         if self.active and self.fate == "refuse":
-            if self.world.rng.random() < 0.5:  # else it does not answer at all
+            if self.world.rng.random() < 0.5:  # else it does not answer
                 self.segment(-1, 0, "rst")
             return
         if self.active:
@@ -176,7 +176,7 @@ class Flow:
             self.segment(0, 0, "")
 
     def peer(self) -> None:
-        """Something of the peer, now and then."""
+        """Performs a random action of the peer at random times."""
         rng = self.world.rng
         if self.peer_over or not self.established or len(self.events) > 2:
             return
@@ -209,7 +209,7 @@ class Flow:
         return self.fate == "peer" or (self.fate == "close" and self.fin_got)
 
     def again(self) -> None:
-        """What is not acknowledged is sent again, or a window asked for; else it acknowledges."""
+        """Retransmits unacknowledged data, or probes the window; else sends an ACK."""
         if self.in_acked < self.in_next:
             n = min(1400, self.in_next - self.in_acked, max(self.in_edge - self.in_acked, 1))
             self.network.append((self.in_acked, n, False))
@@ -222,7 +222,7 @@ class Flow:
             self.segment(self.in_next + self.peer_fin, 0, "")
 
     def receives(self, d: dict) -> None:
-        """A segment of ours arrives at the peer."""
+        """Handles one of our segments at the peer."""
         flags = d["flags"]
         if d["ts_ok"]:
             self.peer_echo = d["tsval"]
@@ -298,11 +298,12 @@ class Flow:
                 self.say("CLOSE", flags=FLAG["HALF"])
             elif self.read == self.told_in and (self.told_half or self.in_total == self.read):
                 self.closed = "full"
-                self.may_rst = True  # what comes now is lost, and the peer must learn it
+                self.may_rst = True  # later data are lost, of which the peer must learn
                 self.say("CLOSE")
 
     def wrong(self) -> None:
-        """What a host must not say, and what it hears then. Not once its end may cross it."""
+        """Sends an invalid command and records the expected ERROR, unless the flow's end may cross
+        it."""
         rng = self.world.rng
         if self.ended or self.closed or self.fate == "reset" or self.peer_fin:
             return
@@ -317,7 +318,7 @@ class Flow:
         ])  # fmt: skip
         self.say(name, reason, **fields)
 
-    # ---- what the FPC takes ----
+    # ---- inputs of the FPC ----
 
     def taken(self, event: dict, meaning) -> None:
         kind = event["kind"]
@@ -346,10 +347,10 @@ class Flow:
                 self.established = True
             self.given.add(m["at"], m["at"] + m["len"])
 
-    # ---- what the FPC says ----
+    # ---- outputs of the FPC ----
 
     def sent(self, d: dict) -> None:
-        """A segment to be made."""
+        """Checks a segment descriptor."""
         world, flags = self.world, d["flags"]
         assert d["qp"] == self.qp, "a segment of another queue pair"
         assert d["ts_ok"] == (self.ts or (self.active and bool(flags["syn"]))) or flags["rst"]
@@ -407,7 +408,7 @@ class Flow:
             assert start < stop and self.given.has(start, stop), "what did not come is told of"
 
     def place(self, job: dict) -> int:
-        """A segment's payload goes where it belongs; its buffer."""
+        """Checks the destination of a segment's payload; returns its buffer."""
         assert self.places, "payload of no segment"
         buffer, m = self.places.popleft()
         assert job["buffer"] == buffer, "a buffer of another segment"
@@ -422,7 +423,7 @@ class Flow:
         return buffer
 
     def hears(self, job: dict) -> None:
-        """A HW command."""
+        """Handles a HW command."""
         c = parts(job["cmd"])
         if c["kind"] == HW["ERROR"]:
             self.refused(job)
@@ -475,7 +476,7 @@ class Flow:
         assert job["cmd"] == error(reason, cmd, position) and job["done"]
 
     def message(self, m: dict) -> None:
-        """To toe_conn."""
+        """Handles a message to toe_conn."""
         kind = m["kind"]
         assert not self.free and m["qp"] == self.qp
         self.backlog += m["backlog"]

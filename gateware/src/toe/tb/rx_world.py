@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames as they come from a link, made with scapy, right and with things wrong; and what is to
-become of each, judged by its bytes alone: a packet, or the counter that says why not."""
+"""Valid and invalid frames from a link, made with scapy, and the expected result for each, computed
+from its bytes only: a packet, or the counter of its drop reason."""
 
 from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.inet6 import (
@@ -22,7 +22,7 @@ BUFFER = 2048
 TAGS = (0x8100, 0x88A8)
 TCP_KIND, ARP_KIND, ECHO_KIND = (TOE.names[n] for n in ("PkTcp", "PkArp", "PkEcho"))
 OPTIONS = ("mss_ok", "mss", "ws_ok", "ws", "sack_ok", "ts_ok", "tsval", "tsecr", "sacks")
-STAGES = 8  # options that are looked at, each with three NOPs before it
+STAGES = 8  # options that are parsed, each after at most three NOPs
 
 
 def half(data: bytes, at: int) -> int:
@@ -42,7 +42,7 @@ def ip6_text(address: int) -> str:
 
 
 class Own:
-    """Which addresses are ours."""
+    """The TOE's own addresses."""
 
     def __init__(self, rng) -> None:
         self.mac = rng.getrandbits(46) << 1 & ~(1 << 40)
@@ -56,11 +56,11 @@ class Own:
         return TOE.pack("own_t", fields | {"ip6_link": self.link})
 
 
-# ---- what is to become of a frame ----
+# ---- the expected result for a frame ----
 
 
 def options(b: bytes, syn: bool) -> dict | None:
-    """None: a length cannot be."""
+    """Parses TCP options; None: a length is invalid."""
     found = dict.fromkeys(OPTIONS, 0) | {"sack": []}
     for _ in range(STAGES):
         nops = len(b[:3]) - len(b[:3].lstrip(b"\1"))
@@ -89,14 +89,14 @@ def options(b: bytes, syn: bool) -> dict | None:
 
 
 def judged(frame: bytes, own: Own) -> tuple[set[str], dict | None]:
-    """Which counters may say why it is dropped, or the packet that it is."""
+    """Returns the permitted drop counters, or the packet."""
     if len(frame) > BUFFER:
         return {"too_long"}, None
     tags = next((n for n in (0, 1) if half(frame, 12 + 4 * n) not in TAGS), 2)
     kind, l3 = half(frame, 12 + 4 * tags), 14 + 4 * tags
     packet = {"mac": int.from_bytes(frame[6:12], "big"), "vlan": int(tags > 0)}
     if len(frame) < l3 + (28 if kind == 0x0806 else 20):
-        # Behind its end may stand what makes it another's.
+        # Bytes after its end may make it look like a frame for another host.
         return {"not_ours", "bad_header"}, None
     to = int.from_bytes(frame[:6], "big")
     if kind == 0x0806:
@@ -113,7 +113,8 @@ def judged(frame: bytes, own: Own) -> tuple[set[str], dict | None]:
 
 
 def nobody(src: int, v6: bool) -> bool:
-    """No host has it (RFC 1122 3.2.1.3, RFC 4291 2.5, 2.7), or it is IPv4's in IPv6's clothes."""
+    """Returns True for an address of no host (RFC 1122 3.2.1.3, RFC 4291 2.5, 2.7) or
+    IPv4-mapped."""
     if v6:
         return src < 2 or src >> 120 == 0xFF or src >> 32 == 0xFFFF
     return src >> 24 in (0, 127) or src >> 24 >= 224
@@ -134,7 +135,7 @@ def of_ip4(frame: bytes, l3: int, own: Own, to_us: bool, packet: dict):
         if len(l4) < 8:
             return {"bad_header"}, None
         return set(), packet | {"kind": ECHO_KIND, "v6": 0}
-    if ip[9] == 1 and not l4:  # what stands behind it may look like an echo
+    if ip[9] == 1 and not l4:  # bytes after it may look like an echo
         return {"bad_header", "not_ours"}, None
     if ip[9] != 6:
         return {"not_ours"}, None
@@ -190,7 +191,7 @@ def of_tcp(l4: bytes, at: int, pseudo: bytes, tup: dict, ecn: int, packet: dict)
 
 
 def some_options(rng, syn: bool) -> bytes:
-    """Up to 40 bytes of them: right, of odd lengths, at times of an impossible one."""
+    """Returns up to 40 bytes of options: valid, of odd lengths, sometimes of an invalid one."""
     b = b""
     for _ in range(rng.randrange(rng.choice([1, 5, 12]))):
         kind = rng.choice(["mss", "ws", "ok", "ts", "sack", "nop", "nop", "other", "odd"])
@@ -207,7 +208,7 @@ def some_options(rng, syn: bool) -> bytes:
             b += bytes([5, 2 + 8 * n]) + rng.randbytes(8 * n)
         elif kind == "nop":
             b += b"\1" * rng.randrange(1, 6)
-        else:  # what is not known, or of another length than it has
+        else:  # an unknown kind, or a wrong length
             n = rng.randrange(12)
             known = rng.choice([2, 3, 4, 5, 8]) if kind == "odd" else rng.randrange(9, 256)
             b += bytes([known, 2 + n]) + rng.randbytes(n)
@@ -222,13 +223,13 @@ def some_options(rng, syn: bool) -> bytes:
 
 
 def spoiled(rng, data: bytes, at: int, stop: int) -> bytes:
-    """A bit of it is another."""
+    """Flips a random bit between at and stop."""
     i = rng.randrange(at, stop)
     return data[:i] + bytes([data[i] ^ 1 << rng.randrange(8)]) + data[i + 1 :]
 
 
 class Maker:
-    """Frames of one life. Each is right, or one or two things are wrong with it."""
+    """Frames of one life. Each is valid or has one or two faults."""
 
     WRONG = ("mac", "address", "protocol", "ip sum", "sum", "fragment", "ip options", "version")
     WRONG += ("length", "cut", "runt", "long", "offset", "land", "port", "around", "any bit")
@@ -248,7 +249,7 @@ class Maker:
         return self.finished(made[0](wrong), wrong)
 
     def good(self) -> bytes:
-        """A small one that is taken whatever our addresses are."""
+        """Returns a small frame that is accepted with any own addresses."""
         return bytes(self.link(set(), "ff:ff:ff:ff:ff:ff") / ARP(op=1, pdst="10.0.0.1"))
 
     def link(self, wrong: set, to: str | None = None):
@@ -309,7 +310,7 @@ class Maker:
         before = len(link) + len(ip) + 20 + len(opts)
         size = min(size, BUFFER - before)
         if rng.random() < 0.05:
-            size = BUFFER - before - rng.randrange(2)  # as much as a packet buffer has
+            size = BUFFER - before - rng.randrange(2)  # the size of a packet buffer
         frame = bytes(link / ip / tcp / Raw(opts + rng.randbytes(size)))
         at = len(link) + len(ip)
         if "sum" in wrong:
@@ -321,7 +322,8 @@ class Maker:
         return frame
 
     def around(self, frame: bytes, l3: int, v6: bool) -> bytes:
-        """A length that leads around 16 bits, to before the IP header; all sums seem right."""
+        """Sets a length that wraps around 16 bits to before the IP header, with matching
+        checksums."""
         rng, b = self.rng, bytearray(frame)
         stop = rng.randrange(11)
         length = 65536 + stop - l3 - (40 if v6 else 0)
@@ -334,7 +336,7 @@ class Maker:
             header = bytes(b[l3 : l3 + 20])
         size = length if v6 else length - 20
         addresses = header[8:40] if v6 else header[12:20]
-        # The sum is of what lies before stop: a word of the sender behind it sets it right.
+        # The sum covers the bytes before stop: a word of the sender after it corrects the sum.
         b[10:12] = bytes(2)
 
         def words(data) -> int:
@@ -353,7 +355,7 @@ class Maker:
         rng = self.rng
         icmp = bytes(ICMP(type=rng.choice([8, 8, 8, 0, 3]), id=rng.getrandbits(16)))
         icmp += rng.randbytes(rng.choice([0, 10, 56, rng.randrange(1900)]))
-        if rng.random() < 0.2:  # not even its header
+        if rng.random() < 0.2:  # shorter than its header
             icmp = icmp[: rng.randrange(8)]
         frame = bytes(self.link(wrong) / self.net(wrong, False) / Raw(icmp))
         frame = self.proto(frame, 1)
@@ -405,7 +407,7 @@ class Maker:
         rng = self.rng
         if "any bit" in wrong:
             frame = spoiled(rng, frame, 0, min(len(frame), 120))
-        if "length" in wrong:  # of IPv4 or IPv6, where no tags are
+        if "length" in wrong:  # of IPv4 or IPv6 in untagged frames
             at = rng.choice([16, 18])
             frame = (
                 frame[:at]

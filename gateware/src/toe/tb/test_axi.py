@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The AXI4 master between its askers and a memory that takes, answers and refuses by chance, data
-of both readers mixed: each gets the lines it asked for in order, those that were refused as zero;
-what is written arrives with its strobes, in bursts within 4 KiB; what was offered stays."""
+"""The AXI4 master between its clients and a memory with random delays and errors that interleaves
+the data of both readers. Each reader gets its lines in order, failed ones as zeros. Writes arrive
+with their strobes, in bursts within 4 KiB. Offers are stable."""
 
 from collections import deque
 
@@ -12,30 +12,30 @@ from gateware.lib.bench import begin, seeded, simulate
 
 PAGE, LINE = 4096, 64
 CMD, TX = 0, 1
-MOST = 200  # lines that the memory has still to answer, and takes more
+MOST = 200  # outstanding lines up to which the memory accepts requests
 
 
 def content(address: int) -> int:
-    """What the memory holds there: each line is another."""
+    """Returns the contents of a line; all lines differ."""
     return (address // LINE + 1) * 0x9E3779B97F4A7C15 % (1 << 512)
 
 
 def place(rng, lines: int) -> int:
-    """Of a burst: often just before the end of a page."""
+    """Returns an address for a burst, often just before the end of a page."""
     page = rng.choice([0, rng.getrandbits(51), (1 << 32) // PAGE - 1])
     line = rng.choice([rng.randrange(64), 64 - rng.randrange(1, min(lines + 2, 64))])
     return page * PAGE + line * LINE
 
 
 class Reads:
-    """Both readers, and the memory's half of the bus."""
+    """Both readers, and the memory's side of the bus."""
 
     def __init__(self, dut, rng) -> None:
         self.dut, self.rng = dut, rng
         self.asks: list[tuple[int, int] | None] = [None, None]
         self.want = [deque(), deque()]  # addresses of lines each reader must get
-        self.due = [deque(), deque()]  # ... bursts that the bus has not seen
-        self.bus = [deque(), deque()]  # ... lines it has to answer, and whether it will refuse
+        self.due = [deque(), deque()]  # ... of bursts not yet on the bus
+        self.bus = [deque(), deque()]  # ... of outstanding lines, and whether they fail
         self.answer = None
         self.held = None
         self.passed = 0
@@ -86,7 +86,7 @@ class Reads:
         if whole < asked:
             self.due[who].appendleft((first + whole * LINE, asked - whole))
             self.halves += 1
-        # In turn: while a command waits, one burst goes before it.
+        # Round robin: at most one burst precedes a waiting command.
         self.passed = self.passed + 1 if who == TX and self.due[CMD] else 0
         assert self.passed <= 1, "payload keeps commands waiting"
         for n in range(lines):
@@ -119,15 +119,15 @@ class Reads:
 
 
 class Writes:
-    """The writer, and the memory's half of the bus."""
+    """The writer, and the memory's side of the bus."""
 
     def __init__(self, dut, rng) -> None:
         self.dut, self.rng = dut, rng
         self.ask = self.rest = None
         self.beats: deque[tuple[int, int]] = deque()  # data and strobes that follow
         self.beat = None
-        self.bursts: deque[list[int]] = deque()  # taken: lines still to come, their address
-        self.answers = 0  # that the memory owes
+        self.bursts: deque[list[int]] = deque()  # accepted: the addresses of lines to come
+        self.answers = 0  # outstanding responses
         self.held = self.held_beat = None
         self.asked = self.done = self.halves = self.lines = 0
         self.refused = self.seen_errors = 0
@@ -148,7 +148,7 @@ class Writes:
         dut.w_valid_i.value = self.beat is not None
         dut.w_data_i.value, dut.w_strb_i.value = self.beat or (0, 0)
         dut.m_awready_i.value = self.ready = rng.random() < ready
-        dut.m_wready_i.value = self.takes = rng.random() < answers  # not as addresses are
+        dut.m_wready_i.value = self.takes = rng.random() < answers  # independent of addresses
         self.answering = self.answers > 0 and rng.random() < answers
         bad = self.answering and rng.random() < 0.05
         dut.m_bvalid_i.value = self.answering

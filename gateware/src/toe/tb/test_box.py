@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole TOE by its edges, as a card's shell has it: registers by AXI4-Lite say what it is, two
-hosts attach and act by their rings, woken by interrupts alone, and peers on the link open
-connections, send bytes, get others back, and end them in all ways, over IPv4 and IPv6. Each byte is
-judged at both ends, box_world.py looks at every bus in each cycle, and each side takes and answers
-by chance. Resets come in the middle, by the pin and by the register, and then all goes as before.
-More connections than TCBs on chip: they go to their memory and come back."""
+"""The complete TOE at its ports, as in a card's shell. AXI4-Lite registers identify it. Two hosts
+attach and use their rings, woken only by interrupts. Peers on the link open connections, exchange
+data, and end them in all ways, over IPv4 and IPv6. Both ends check each byte, box_world.py checks
+every bus in each cycle, and all sides have random delays. Resets by the pin and by the register
+interrupt it; it must then work as before. With more connections than TCBs on chip, TCBs move to
+their memory and back."""
 
 import os
 
@@ -39,11 +39,11 @@ class Lab:
         self.hosts: list[Host] = []
         self.peers: list[Peer] = []
         self.by_key: dict[tuple[bytes, int], Peer] = {}
-        self.echo: bytes | None = None  # that must come
-        self.pings = 0  # to be sent
+        self.echo: bytes | None = None  # the expected reply
+        self.pings = 0  # pings to send
 
     async def start(self, slots_logs: list[int]) -> None:
-        """Registers as a driver writes them; then hosts attach and listen."""
+        """Writes the registers as a driver does; then hosts attach and listen."""
         world, rng = self.world, self.rng
         self.begin()
         if not await world.read(RUN):
@@ -73,10 +73,10 @@ class Lab:
         while not await world.read(READY):
             pass
         for _ in range(2 << FLOW_BITS):
-            await world.cycle()  # the timers' memory
+            await world.cycle()  # the TOE clears the timers' memory
 
     def comes(self, q: int, length: int, how: str, *, v6: bool) -> Peer:
-        """A peer to the host's listener, and who ends it then."""
+        """Adds a peer that connects to the host's listener; how: which side ends it."""
         text = self.rng.randbytes(length)
         peer = Peer(self.world, self.rng, len(self.peers), PORT + q, v6=v6, text=text)
         peer.closing = how == "peer"
@@ -119,7 +119,8 @@ class Lab:
         raise AssertionError(f"{said}: not after {cycles} cycles")
 
     def finished(self, peer: Peer) -> bool:
-        """Its end of the connection; what each has got is judged when all is over."""
+        """Returns whether the connection has ended; received data are checked at the end of the
+        test."""
         whole = bytes(peer.got) == answer(peer.text)
         if peer.how == "rst" and whole and not peer.reset:
             peer.abort()
@@ -130,7 +131,7 @@ class Lab:
         return whole and peer.ended and peer.fin_acked
 
     def left(self) -> list[Peer]:
-        """Peers whose connections have not ended; each goes on."""
+        """Returns the peers whose connections have not ended, after one step of each."""
         return [peer for peer in self.peers if not self.finished(peer)]
 
     async def all_end(self) -> None:
@@ -152,7 +153,7 @@ class Lab:
             assert answer(peer.text).startswith(bytes(peer.got)), "other bytes than were sent"
 
     async def counted(self) -> None:
-        """What registers have counted is what was seen."""
+        """Checks the counter registers against the observed events."""
         world = self.world
         for _ in range(200):
             await self.cycle()
@@ -185,7 +186,7 @@ async def lab(dut) -> Lab:
 
 @cocotb.test()
 async def registers_say_what_it_is(dut):
-    """Also while it does not run; and what is not there is refused."""
+    """Also while the TOE does not run; accesses to unmapped addresses fail."""
     toe = await lab(dut)
     world = toe.world
     features = 1 << 1 | 1 << 2 | 1 << 7 | 1 << 10 | 1 << 11
@@ -203,7 +204,7 @@ async def registers_say_what_it_is(dut):
 
 
 async def serve(toe: Lab, flows: int, most: int) -> None:
-    """Two hosts, and peers that come at any time and end in all ways."""
+    """Runs two hosts, and peers that connect at random times and end in all ways."""
     rng = toe.rng
     await toe.start([FLOW_BITS - 1] * 2)
     toe.world.host.refuses, toe.pings = 0.02, 20
@@ -218,7 +219,7 @@ async def serve(toe: Lab, flows: int, most: int) -> None:
 
 @cocotb.test()
 async def servers_answer(dut):
-    """And are reset while they do, by the pin and by the register; then all goes as before."""
+    """Also after resets during operation, by the pin and by the register."""
     toe = await lab(dut)
     flows = int(os.environ.get("TOE_BOX_FLOWS", "8"))
     for way in ("pin", "", "", "register", ""):
@@ -240,7 +241,7 @@ async def servers_answer(dut):
 
 @cocotb.test()
 async def more_flows_than_tcbs_on_chip(dut):
-    """All are open at once, each is heard again and again: most TCBs have been away in between."""
+    """All connections are open at once and used repeatedly: most TCBs are evicted in between."""
     toe = await lab(dut)
     flows = (1 << HOT_BITS) + 12
     await toe.start([FLOW_BITS])
@@ -307,5 +308,5 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """A toe_box with this fault does not pass."""
+    """The tests fail on a toe_box with this fault."""
     finds(FAULTS[why], LISTS, TOP, MODULE, parameters=PARAMETERS)

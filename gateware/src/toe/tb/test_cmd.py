@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SW rings of several hosts, by chance: each command once and in order, to whom it is for, or
-refused for what is wrong with it; a tail that passes no command that is not handled; no place of a
-HW ring lost; whoever breaks his ring is halted, alone, and whoever goes is let go. Everybody
-withholds ready and answers as he likes."""
+"""SW rings of several hosts at random. Each command reaches its destination once and in order, or
+is rejected with the right reason. The tail never passes an unhandled command. No credit for a HW
+ring is lost. Only a host that breaks its ring is halted, and a queue pair that detaches is
+released. All sides withhold ready and delay answers at random."""
 
 from collections import deque
 
@@ -25,20 +25,20 @@ from gateware.src.toe.tb.contract import (
 )
 
 QPS, FPCS = 3, 2
-LACKS = ("BIND",)  # of commands: the gateware refuses them as it does those that nobody knows
+LACKS = ("BIND",)  # commands that the gateware rejects as unknown ones
 FLOW_COMMANDS = ("SEND", "RECV", "CLOSE", "ACCEPT", "RELEASE")
 LISTS, TOP, MODULE = ["src/toe/toe_cmd.f"], "toe_cmd", "gateware.src.toe.tb.test_cmd"
 PARAMETERS = {"Qps": QPS, "Fpcs": FPCS}
-LONGEST = 4000  # cycles without anything for a host that does everything right
+LONGEST = 4000  # idle cycles at most for a correct host
 
 
 def entry_bytes(address: int) -> bytes:
-    """What the host has written into its address table."""
+    """Returns the host's address table entry."""
     return b"".join(((address + i) * 0x9E3779B1 >> 7 & 0xFF).to_bytes(1, "big") for i in range(64))
 
 
 class Qp:
-    """A host's queue pair, and what must come of it."""
+    """A host's queue pair and its expected outputs."""
 
     def __init__(self, index: int) -> None:
         self.index, self.on = index, False
@@ -57,8 +57,8 @@ class Qp:
         config = {"enable": 1, "area": self.area, "sw_log": self.log, "slots_log": self.slots}
         config |= {"addresses": self.addresses, "first": self.first}
         self.config = TOE.pack("qp_config_t", config | {"sw_at": 0x1000, "addresses_at": 0x2000})
-        self.head = self.said = self.next = 0  # written; the tail; what comes out next
-        # Nobody has written here: the phase is not that of the first lap.
+        self.head = self.said = self.next = 0  # written; the tail; the next output
+        # Unwritten entries: the phase is not that of the first lap.
         self.ring = [rng.getrandbits(128) & ~(1 << 15) for _ in range(self.size)]
         self.breaks: str | None = None
         self.phase_at: int | None = None
@@ -70,7 +70,7 @@ class Qp:
         return 1 << self.log
 
     def some(self, rng) -> int:
-        """A command, sound or not."""
+        """Returns a random command, valid or not."""
         kind = rng.choice(list(SW.values()) if rng.random() < 0.95 else [0, 11, 135, 255])
         flags = 0
         if kind in NAME and rng.random() < 0.5:
@@ -101,7 +101,7 @@ class Qp:
             self.phase_at = self.head
             self.head = self.said + self.size + rng.choice([1, 2, 7, AROUND // 2 - self.size])
         elif self.breaks == "phase":
-            # What stands there is of the lap before.
+            # The entry is still that of the previous lap.
             self.phase_at = self.head
             self.ring[self.head % self.size] &= ~(1 << 15)
             self.ring[self.head % self.size] |= ((self.head & self.size) != 0) << 15
@@ -110,7 +110,8 @@ class Qp:
             self.bad_tail = True
 
     def due(self) -> tuple[str, int]:
-        """What the next command leads to: to whom it goes, or the reason why not."""
+        """Returns the expected result of the next command: its destination or the reason of
+        rejection."""
         cmd = self.ring[self.next % self.size]
         c = parts(cmd)
         name = NAME.get(c["kind"]) if c["kind"] in SW.values() else None
@@ -146,7 +147,7 @@ class Bench:
     def begin(self) -> None:
         self.reads: deque[int] = deque()
         self.answering = False
-        self.under_way: list[tuple[Qp, int, str]] = []  # handed on, not handled
+        self.under_way: list[tuple[Qp, int, str]] = []  # dispatched, not handled
         self.granted = False
         self.count = dict.fromkeys(
             ("flow", "conn", "refused", "tails", "tired", "halted", "proto", "left"), 0
@@ -197,8 +198,8 @@ class Bench:
         if self.answering:
             dut.r_data_i.value = self.memory(self.reads[0])
         elif rng.random() < 0.1:
-            dut.r_data_i.value = rng.getrandbits(512)  # of somebody else
-        # A place is granted to who asks for one. Who asks changes with the clock alone.
+            dut.r_data_i.value = rng.getrandbits(512)  # of another reader
+        # Grants a ring entry to the requester, which only changes with the clock.
         self.granted = self.often()
 
     def memory(self, address: int) -> int:
@@ -209,10 +210,10 @@ class Bench:
             return sum(qp.ring[at + i] << 128 * i for i in range(4))
         return int.from_bytes(entry_bytes(address), "little")
 
-    # ---- who handles commands ----
+    # ---- the destinations of commands ----
 
     def handles(self) -> None:
-        """Of what is under way some is handled in this cycle: once by each FPC at most."""
+        """Handles some dispatched commands in this cycle, at most one per FPC."""
         dut, rng = self.dut, self.rng
         done = conn_done = error_done = 0
         for item in list(self.under_way):
@@ -239,7 +240,8 @@ class Bench:
         dut.error_done_i.value = error_done
 
     def handed(self, qp: Qp, how: str) -> None:
-        """Whoever has it now may refuse it: the place is that ERROR's."""
+        """Records a dispatch. The destination may reject the command: the ring entry is its
+        ERROR's."""
         self.count["refused" if how == "error" else how] += 1
         if how == "error" or self.rng.random() < 0.2:
             qp.places -= 1
@@ -250,7 +252,7 @@ class Bench:
         qp.next += 1
         qp.silent = 0
 
-    # ---- what comes out ----
+    # ---- outputs ----
 
     def sees(self) -> None:
         dut = self.dut
@@ -377,7 +379,7 @@ class Bench:
         self.hosts(calm=calm)
         self.drive()
         self.handles()
-        await Timer(1, unit="ns")  # who asks is known with the clock
+        await Timer(1, unit="ns")  # the requester changes with the clock
         asks = bool(dut.ask_o.value) and self.qps[dut.ask_qp_o.value.to_unsigned()]
         dut.grant_i.value = bool(asks) and asks.generous and self.granted
         await ReadOnly()
@@ -397,7 +399,7 @@ async def commands_are_handled_once(dut):
                 bench.odds = rng.choice([0.1, 0.5, 0.9, 1])
                 bench.handling = rng.choice([0.02, 0.1, 0.5, 1])
             await bench.cycle()
-        if life < 2:  # in the middle of whatever goes on
+        if life < 2:  # reset with operations pending
             for name, value in bench.count.items():
                 totals[name] = totals.get(name, 0) + value
             for qp in bench.qps:
@@ -417,7 +419,7 @@ async def commands_are_handled_once(dut):
     totals = {name: totals.get(name, 0) + value for name, value in bench.count.items()}
     assert min(totals[n] for n in ("flow", "conn", "refused", "tails")) > 100, totals
     assert min(totals[n] for n in ("tired", "halted", "proto", "left")) > 5, totals
-    assert totals["halted"] > totals["proto"], totals  # also where the HW ring is full
+    assert totals["halted"] > totals["proto"], totals  # also with a full HW ring
 
 
 def test_cmd():
@@ -461,5 +463,5 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """A toe_cmd with this fault does not pass."""
+    """The tests fail on a toe_cmd with this fault."""
     finds((RTL, *FAULTS[why]), LISTS, TOP, MODULE, parameters=PARAMETERS)

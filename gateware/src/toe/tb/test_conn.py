@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How connections begin and end, by chance: what toe_conn makes of packets of no flow, of commands
-and of what FPCs tell, against a model that knows listeners, slots, the flow table and neighbours
-(conn_world). Everybody around it withholds ready and answers late, queue pairs go and come again.
-Which listener takes a SYN, and what TIME-WAIT answers: test_listeners, test_tw."""
+"""Random starts and ends of connections: toe_conn's handling of packets without a flow, commands
+and messages of FPCs, compared with a model of listeners, slots, the flow table and neighbours
+(conn_world). All sides withhold ready and answer late; queue pairs detach and attach.
+test_listeners tests the choice of listeners, test_tw the answers of TIME-WAIT."""
 
 import cocotb
 import pytest
@@ -47,7 +47,7 @@ async def connections_begin_and_end(dut):
         assert not any(left.values()) and not bench.due["free"], (left, bench.due["free"])
         assert bench.dones == 0, "a command is never done"
         for name, value in bench.counters.items():
-            # test_tw has what is counted of packets in TIME-WAIT.
+            # test_tw checks the counts of packets in TIME-WAIT.
             more = bench.said[name] - value
             assert 0 <= more <= bench.count["time-wait"], f"{name}: {more} more than {value}"
         assert not any(f["to_reset"] for f in bench.flows.values()), "a half-open flow stays"
@@ -94,5 +94,5 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """A toe_conn with this fault does not pass."""
+    """The tests fail on a toe_conn with this fault."""
     finds(FAULTS[why], LISTS, TOP, MODULE, parameters=PARAMETERS)

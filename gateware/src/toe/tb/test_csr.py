@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registers against device/toe.rdl: reads and writes of any address and any bytes, resets in
-between. What the host has written comes out whole and in order, queue pairs one at a time; what
-happens is counted, also while it is read; where there is no register nothing changes."""
+"""The registers, compared with device/toe.rdl: reads and writes of any address and any bytes, with
+resets in between. Values written by the host come out complete and in order, one queue pair at a
+time. Events are counted, also during a read. Accesses to unmapped addresses change nothing."""
 
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge
@@ -13,10 +13,10 @@ ALL = COUNTERS + FPC_COUNTERS
 BUFFER_MAX, BUILD_ID = 1 << 18, 0x0123456789ABCDEF
 AROUND = 1 << 32
 OKAY, SLVERR = 0, 2
-LATE = 2  # cycles until what happens is counted, and what others say can be read
-SETTLED = 4  # cycles after an answer until all outputs are as it says
+LATE = 2  # cycles until an event is counted and an input can be read
+SETTLED = 4  # cycles after an answer until all outputs match
 
-# device/toe.rdl: what reads as it was written, and which bits of it there are.
+# device/toe.rdl: the registers that read as written, and their bits.
 MAC_LO, MAC_HI, MTU, IPV4, IPV4_PREFIX, IPV4_GATEWAY = 0x30, 0x34, 0x38, 0x40, 0x44, 0x48
 IPV6, IPV6_PREFIX, IPV6_GATEWAY, IPV6_LINK = 0x50, 0x60, 0x70, 0x100
 SECRET, HASH_KEY, RUN, READY, CC = 0x110, 0x120, 0x150, 0x154, 0x158
@@ -29,7 +29,7 @@ WORDS += [QP_SELECT, QP_AREA_LO, QP_AREA_HI, *range(QP_FIRST, QP_COMMAND, 4)]
 SETTINGS = dict.fromkeys(WORDS, AROUND - 1)
 SETTINGS |= {RUN: 1, CC: 1, QP_RINGS: 0x1F1F1F, QP_BUFFERS: 0x1FFF1F1F, QP_COMMAND: 3}
 SECRETS = [SECRET + 4 * i for i in range(4)] + [HASH_KEY + 4 * i for i in range(12)]
-# A card; IPv6 (bit 0) is told while there is an address.
+# A card; IPv6 (bit 0) is set while there is an address.
 FEATURES = 1 << 1 | 1 << 2 | 1 << 7 | 1 << 10 | 1 << 11
 FIXED = {
     0x00: int.from_bytes(b"TOE1", "little"),
@@ -58,7 +58,7 @@ STATES = ("attached", "detached", "halted")
 
 class Model:
     def __init__(self) -> None:
-        self.ticks: int | None = None  # TICK_CYCLES, which no reset changes
+        self.ticks: int | None = None  # TICK_CYCLES, not affected by resets
         self.reset()
 
     def reset(self) -> None:
@@ -68,7 +68,7 @@ class Model:
         self.bells = {name: [0] * QPS for name in BELLS.values()}
 
     def octets(self, base: int, words: int) -> bytes:
-        """As they stand in the registers: the first in the lowest byte."""
+        """Returns octets in register order: the first in the lowest byte."""
         return b"".join(self.kept[base + 4 * i].to_bytes(4, "little") for i in range(words))
 
     def own(self) -> int:
@@ -106,7 +106,7 @@ class Model:
         }
 
     def write(self, address: int, value: int, mask: int) -> int:
-        """The answer."""
+        """Writes, and returns the expected response."""
         if address in self.kept:
             bits = mask & SETTINGS.get(address, AROUND - 1)
             self.kept[address] = self.kept[address] & ~bits | value & bits
@@ -142,8 +142,8 @@ class Bench:
         self.dut, self.rng = dut, rng
         self.model = Model()
         self.counts = [0] * ALL
-        self.before = [self.counts] * LATE  # as they were in the last cycles
-        self.busy = 0.0  # how much happens that is counted
+        self.before = [self.counts] * LATE  # of the last cycles
+        self.busy = 0.0  # probability of counted events
         self.due = {name: [value] for name, value in self.model.outputs().items()}
         self.still = 0
         self.state = dict.fromkeys((*STATES, "used", "listeners"), [0] * QPS)
@@ -151,7 +151,7 @@ class Bench:
         self.last = ""
 
     def change(self) -> None:
-        """What is told by others."""
+        """Changes the inputs from other modules."""
         dut, rng = self.dut, self.rng
         self.ready = rng.randrange(2)
         self.state = {name: [rng.randrange(2) for _ in range(QPS)] for name in STATES}
@@ -169,7 +169,7 @@ class Bench:
         self.still = 0
 
     async def cycle(self, look=None) -> None:
-        """One. Each output is what it was or what was written since, in that order."""
+        """Runs one cycle. Each output has its old value or those written since, in that order."""
         dut, rng = self.dut, self.rng
         pulses = [rng.random() < self.busy for _ in range(COUNTERS)]
         fpcs = [[rng.random() < self.busy for _ in range(FPC_COUNTERS)] for _ in range(FPCS)]
@@ -191,7 +191,8 @@ class Bench:
         self.counts = [n + more for n, more in zip(self.counts, happened, strict=True)]
 
     async def ask(self, channels: tuple[str, ...], back: str) -> list[int]:
-        """One access, each channel when it likes: its answer, which stays until we take it."""
+        """Makes one access with random delays of each channel. Returns the answer and checks that
+        it is stable until accepted."""
         dut, rng = self.dut, self.rng
         other = "r" if back == "b" else "b"
         wait = {name: rng.choice([0, 0, 1, 3]) for name in channels}
@@ -243,7 +244,7 @@ class Bench:
         self.still = 0
 
     def read_due(self, address: int) -> int | None:
-        """None: nothing is there, or what is there is not known."""
+        """Returns the expected value; None: unmapped or unknown."""
         model, chosen = self.model, self.model.kept[QP_SELECT]
         if address in SETTINGS:
             return model.kept[address]
@@ -264,7 +265,7 @@ class Bench:
         q, at = address // PAGE - 1, address % PAGE
         if 0 <= q < PAGES and at < BELLS_END:
             return model.bells[BELLS[at]][q] if at in BELLS and q < QPS else 0
-        return 0  # of what is secret too
+        return 0  # also for secrets
 
     async def read(self, address: int) -> None:
         self.last = f"read of {address:x}"
@@ -302,9 +303,10 @@ class Bench:
         self.dut.rst_ni.value = 1
 
     async def lap(self) -> None:
-        """Counters stand before where their lower half goes around, which takes too long to see."""
+        """Sets counters to just before the wrap of their lower half, which would take too long to
+        reach."""
         self.busy = 0
-        for _ in range(LATE):  # nothing is on its way to them
+        for _ in range(LATE):  # no event is pending
             await self.cycle()
         self.counts = [AROUND - self.rng.randrange(1, 60) for _ in range(ALL)]
         self.before = [self.counts] * LATE

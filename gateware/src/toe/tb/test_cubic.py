@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUBIC's numbers in gateware against core's: ACKs, losses, timeouts and round trips by chance."""
+"""CUBIC in gateware, compared with core/: random ACKs, losses, timeouts and round trips."""
 
 import ctypes
 import shutil
@@ -20,7 +20,7 @@ FIELDS += ["epoch", "k", "w_est", "credit", "est_credit"]
 WIDTHS = [1, 1] + [32] * 8
 MOST = 0x3FFFFFFF
 
-# What the test must find: text of fpc_cubic.sv, and what it becomes.
+# Faults that the test must find: text of fpc_cubic.sv and its replacement.
 FAULTS = {
     "K is that of half the curve": ("s_q.cwnd, 8'd0} << 2;", "s_q.cwnd, 8'd0} << 1;"),
     "K's last bit is not looked for": ("bit_q[0] ? Age", "bit_q[1] ? Age"),
@@ -66,7 +66,7 @@ class Unit:
         await RisingEdge(self.dut.clk_i)
 
     async def ask(self, state: list[int], acked: int, stamp: int, srtt: int, mss: int) -> list[int]:
-        """The answer stands until it is taken, however late that is."""
+        """Makes a request. Checks that the answer is stable until accepted after any delay."""
         words = [*zip(state, WIDTHS, strict=True), (acked, 32), (stamp, 32), (srtt, 32), (mss, 16)]
         self.dut.ask_i.value = packed(words)
         self.dut.valid_i.value = 1
@@ -94,7 +94,7 @@ def core():
 
 
 def one_flow(rng, mss: int) -> tuple[list[int], int, int]:
-    """A state that a slow start has ended with, its round trip, and the time."""
+    """Returns a state after slow start, its round trip time, and the time."""
     cwnd = min(mss * int(2 ** rng.uniform(1, 14)), MOST // 2)
     srtt = max(8, int(2 ** rng.uniform(6, 21)))
     return [0, 0, cwnd, 0, 0, 0, 0, 0, 0, 0], srtt, rng.getrandbits(32)
@@ -111,7 +111,7 @@ async def windows_are_those_of_core(dut):
         for _ in range(30):
             what = rng.random()
             words = (ctypes.c_uint32 * 10)(*state)
-            if what < 0.08:  # the pipeline's part; its numbers come from core here
+            if what < 0.08:  # computed by the pipeline in the TOE, by core/ here
                 timeout = rng.random() < 0.3
                 flight = rng.randrange(mss, state[2] + mss)
                 cut = model.cubic_model_congested(words, flight, int(timeout), mss)
@@ -122,7 +122,7 @@ async def windows_are_those_of_core(dut):
             pause = rng.choice([srtt >> 5, srtt >> 3, srtt, 1 << 20, 1 << rng.randrange(29)])
             now = now + rng.randrange(pause + 1) & 0xFFFFFFFF
             acked = rng.choice([1, mss, 2 * mss, rng.randrange(1, 64 * mss), state[2]])
-            if state[2] >= MOST:  # such a window grows no more
+            if state[2] >= MOST:  # the largest window does not grow
                 break
             model.cubic_model_acked(words, acked, now, srtt, mss)
             got = await unit.ask(state, acked, now, srtt, mss)
@@ -166,7 +166,7 @@ def test_cubic():
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why, tmp_path):
-    """A unit with a fault in it does not pass."""
+    """The test fails on a unit with this fault."""
     built()
     old, new = FAULTS[why]
     text = UNIT.read_text()

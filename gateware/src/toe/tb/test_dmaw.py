@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What hosts find in their memory, beside the bytes that formal/dmaw_random.sv looks at one by one:
-flow records as device.h has them, and never one that is torn; who the peer of a new flow is; heads
-and tails that tell of what is there; interrupts, of which each arming brings one, when it is time;
-halted queue pairs, and such that go and come again."""
+"""The contents of hosts' memory, in addition to the bytes that formal/dmaw_random.sv checks one by
+one: flow records as in device.h, never torn; the peer of a new flow; heads and tails that only
+cover written entries; one interrupt per arming, in time; queue pairs that are halted, detach and
+attach."""
 
 import struct
 from collections import deque
@@ -28,7 +28,7 @@ def usec(stamps: int) -> int:
 
 
 def rto(t: dict) -> int:
-    """RFC 6298 2, in ticks: the bounds are those of fpc_pkg."""
+    """Returns the RTO (RFC 6298 2) in ticks, with the bounds of fpc_pkg."""
     ticks = (t["srtt"] >> 13) + max((t["rttvar"] >> 10) + 1, int(200 * MS) + 1)
     ticks = ticks + 4 & 0xFFFFFFFC
     if t["srtt"] == 0:
@@ -38,7 +38,7 @@ def rto(t: dict) -> int:
 
 
 def record(t: dict, path: dict) -> tuple:
-    """What stands behind the count of a record."""
+    """Returns the fields after the count of a record."""
     tup = path["tuple"]
 
     def octets(address: int) -> bytes:
@@ -118,19 +118,19 @@ class Bench:
         self.offers: list[dict | None] = [None] * SOURCES
         self.tail: tuple[int, int, Qp] | None = None
         self.tail_due: tuple[Qp, int] | None = None
-        self.jobs: deque[dict] = deque()  # taken, not written
+        self.jobs: deque[dict] = deque()  # accepted, not written
         self.memory: dict[int, int] = {}  # a byte each
         self.bursts: deque[list[int]] = deque()
-        self.content: dict[int, bytes] = {}  # of packet buffers that are not free
+        self.content: dict[int, bytes] = {}  # of packet buffers in use
         self.free = set(range(BUFFERS))
         self.read = self.path = 0
-        self.dones = 0  # ERRORs written, not told of
-        self.tellings: deque[int] = deque()  # queue pairs of commands written, not told of
+        self.dones = 0  # ERRORs written, not reported
+        self.tellings: deque[int] = deque()  # queue pairs of commands written, not reported
         self.halt: Qp | None = None
         self.addresses.forget()
         self.beats.forget()
 
-    # ---- what comes ----
+    # ---- inputs ----
 
     def some_job(self) -> dict | None:
         rng = self.rng
@@ -169,7 +169,7 @@ class Bench:
                 continue
             if rng.random() < 0.02 and not qp.closed:
                 qp.taken += rng.randrange(qp.written - qp.taken + 1)
-            elif rng.random() < 0.05:  # registers are written one after the other
+            elif rng.random() < 0.05:  # registers are written in sequence
                 qp.arm, qp.seq = rng.random() < 0.9, (qp.seq + 1) % AROUND
             if self.halt is None and not qp.halts and rng.random() < 0.001:
                 self.halt = qp
@@ -221,7 +221,7 @@ class Bench:
         self.addresses.take(rng.random() < self.odds)
         self.beats.take(rng.random() < self.odds)
 
-    # ---- what is written ----
+    # ---- writes ----
 
     def beat(self, data: int, strobes: int, last: int) -> None:
         assert self.bursts, "a beat without an address"
@@ -245,7 +245,7 @@ class Bench:
             self.bursts.popleft()
 
     def counts_of_records(self, qp: Qp, offset: int, lane: bytes) -> None:
-        """A record's count is odd while it is written."""
+        """Checks the count of a record, which is odd during an update."""
         slot, line = divmod((offset - RECORDS) // 64, 3)
         if line == 0:
             count = int.from_bytes(lane[:4], "little")
@@ -276,7 +276,7 @@ class Bench:
         return bytes(self.memory.get(address + i, 0xAA) for i in range(n))
 
     def command(self, qp: Qp, at: int, touched: list[int]) -> None:
-        """It stands behind all that was asked for before it."""
+        """Checks a command: all earlier jobs must be written before it."""
         assert len(touched) == 16 and at == 16 * (qp.written % (1 << qp.hw_log)), "its place"
         while self.jobs and self.jobs[0]["kind"] == TOE.names["WrPlace"]:
             self.placed(self.jobs.popleft())
@@ -316,7 +316,7 @@ class Bench:
         self.tellings.append(job["qp"])
 
     def placed(self, job: dict) -> None:
-        """Its bytes are there; unless its queue pair goes."""
+        """Checks that the payload is in memory, unless its queue pair detaches."""
         qp = self.qps[job["qp"]]
         if self.nothing(job):
             return
@@ -328,7 +328,7 @@ class Bench:
         assert there == data, f"payload of flow {job['flow']} is another"
         self.count["placed"] += 1
 
-    # ---- what is told of ----
+    # ---- outputs ----
 
     def sees(self) -> None:
         dut = self.dut
@@ -376,7 +376,7 @@ class Bench:
         self.path = TOE.pack("path_t", path_of(at["index"]))
 
     def freed(self, buffer: int) -> None:
-        """Whatever of it was to be written is there now."""
+        """Checks that all payload of a freed buffer is in memory."""
         for job in self.jobs:
             if job["kind"] == TOE.names["WrPlace"] and job["buffer"] == buffer:
                 self.placed(job)
@@ -386,7 +386,8 @@ class Bench:
         self.free.add(buffer)
 
     def drop_first(self) -> None:
-        """A command of a queue pair that goes leads to nothing, and counts as written."""
+        """Drops the first command: that of a detaching queue pair is not written but counts as
+        written."""
         job = next(j for j in self.jobs if j["kind"] == TOE.names["WrCommand"])
         assert self.nothing(job), "a command is lost"
         self.jobs.remove(job)
@@ -453,7 +454,7 @@ async def hosts_find_what_was_written(dut):
         for n in range(5000):
             if n % 100 == 0:
                 bench.odds = rng.choice([0.1, 0.5, 0.9, 1])
-            await bench.cycle(more=n // 100 % 4 != 3)  # and rest at times
+            await bench.cycle(more=n // 100 % 4 != 3)  # with pauses
         bench.odds = 1
         for _ in range(600):
             await bench.cycle(more=False)
@@ -468,7 +469,7 @@ async def hosts_find_what_was_written(dut):
                 assert there == qp.written or not qp.written, "the last head is not told"
                 assert not qp.halts, "a halt is not told"
         for _ in range(rng.randrange(60)):
-            await bench.cycle()  # and something is under way when the next reset comes
+            await bench.cycle()  # work is pending at the next reset
     count = bench.count
     assert min(count[n] for n in ("placed", "records", "irqs")) > 100, count
     assert min(count.values()) > 3, count
@@ -522,6 +523,6 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """A toe_dmaw with this fault does not pass."""
+    """The tests fail on a toe_dmaw with this fault."""
     fault = ("src/toe/rtl/toe_dmaw.sv", *FAULTS[why])
     finds(fault, LISTS, TOP, MODULE, parameters=PARAMETERS)

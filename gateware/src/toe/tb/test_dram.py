@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TCBs to a memory and back, by chance: what an FPC fetches is what was saved of that flow last, or
-closed where the memory refused; whose TCB is saved hears so, once and in order. The memory takes
-addresses and data when it likes, answers reads of several FPCs in any order and mixed, and FPCs
-take what they get when they like."""
+"""Random moves of TCBs to a memory and back. An FPC fetches the TCB last saved for the flow, or a
+closed one after a memory error. Each save is confirmed to its FPC once and in order. The memory
+delays addresses and data, and answers reads of several FPCs in any order and interleaved. FPCs
+delay ready."""
 
 from collections import deque
 
@@ -13,7 +13,7 @@ from cocotb.triggers import ReadOnly, RisingEdge
 from gateware.lib.bench import begin, finds, reset, seeded, simulate
 
 FPC_BITS, WIDTH, BASE = 1, 1100, 0x12_3400_0000
-FPCS, BEATS, BYTES = 1 << FPC_BITS, 3, 256  # a burst, its own power of two of bytes
+FPCS, BEATS, BYTES = 1 << FPC_BITS, 3, 256  # a TCB: beats of a burst, bytes of its place
 FLOWS = 12
 LISTS, TOP, MODULE = ["src/toe/toe_dram.f"], "toe_dram", "gateware.src.toe.tb.test_dram"
 PARAMETERS = {"Width": WIDTH, "FpcBits": FPC_BITS, "Base": f"64'h{BASE:x}"}
@@ -25,7 +25,7 @@ def lanes(values, width: int) -> int:
 
 
 class Fpc:
-    """Flows of one remainder: each TCB is here or there, as fpc_tcbs has them."""
+    """The flows of one FPC: each TCB is on chip or in memory, as in fpc_tcbs."""
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -33,13 +33,13 @@ class Fpc:
         self.begin()
 
     def begin(self) -> None:
-        self.fetch: int | None = None  # asked for, not taken
+        self.fetch: int | None = None  # requested, not accepted
         self.save: tuple[int, int] | None = None
-        self.saving: deque[int] = deque()  # taken, not there yet
+        self.saving: deque[int] = deque()  # accepted, not saved yet
         self.fetching: deque[int] = deque()
-        self.brought: deque[list] = deque()  # read whole: flow, data, bad beats
+        self.brought: deque[list] = deque()  # completely read: flow, data, bad beats
         self.offered = False
-        self.there = 0  # saved, and not told of
+        self.there = 0  # saved, not confirmed yet
         self.waits = {"fetch": 0, "save": 0}
 
     def wants(self, rng, odds: float) -> None:
@@ -54,10 +54,10 @@ class Fpc:
 
 
 class Memory:
-    """Bursts of a TCB each: their data is as it is when they are taken."""
+    """Bursts of one TCB each; data are read when the burst is accepted."""
 
     def __init__(self) -> None:
-        self.content: dict[int, int] = {}  # flow: what is there
+        self.content: dict[int, int] = {}  # flow: its TCB
         self.begin()
 
     def begin(self) -> None:
@@ -65,7 +65,7 @@ class Memory:
         self.addresses: deque[int] = deque()
         self.lines: deque[int] = deque()
         self.answers: deque[int] = deque()
-        self.expected: deque[tuple[int, int, int]] = deque()  # FPC, flow, TCB: as taken
+        self.expected: deque[tuple[int, int, int]] = deque()  # FPC, flow, TCB, as accepted
         self.ar_held = self.aw_held = self.w_held = self.r_now = None
         self.answering = False
 
@@ -103,7 +103,7 @@ class Bench:
         if memory.r_now is not None:
             _, data, bad, beat = memory.reads[memory.r_now][0]
             dut.m_rid_i.value = memory.r_now
-            # Behind the TCB anything stands.
+            # The bits after the TCB are random.
             dut.m_rdata_i.value = data >> 512 * beat & LINE
             dut.m_rresp_i.value = rng.choice([2, 3]) if beat in bad else rng.choice([0, 1])
         memory.answering = bool(memory.answers) and rng.random() < answers
@@ -226,7 +226,7 @@ class Bench:
         await RisingEdge(self.dut.clk_i)
 
     async def restart(self) -> None:
-        """Reset in the middle: what was under way is nobody's any more."""
+        """Resets during operation and discards outstanding accesses."""
         dut = self.dut
         for fpc in self.fpcs:
             fpc.begin()
@@ -253,7 +253,7 @@ async def what_was_saved_is_fetched(dut):
         for fpc in bench.fpcs:
             assert not (fpc.fetching or fpc.saving or fpc.fetch or fpc.save), "a TCB is lost"
         for _ in range(rng.randrange(20)):
-            await bench.cycle()  # and something is under way when the next reset comes
+            await bench.cycle()  # work is pending at the next reset
     count = bench.count
     assert count["seen"] == count["refused"] > 20, count
     assert count["seen bad"] == count["bad writes"] > 20, count
@@ -290,6 +290,6 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """A toe_dram with this fault does not pass."""
+    """The tests fail on a toe_dram with this fault."""
     fault = ("src/toe/rtl/toe_dram.sv", *FAULTS[why])
     finds(fault, LISTS, TOP, MODULE, parameters=PARAMETERS)

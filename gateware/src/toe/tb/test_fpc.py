@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A flow processing core: events in; segments, payload, commands, messages and TCBs out. A hundred
-connections at once, more than there are places for TCBs, from SYN to RELEASE, resets and purges
-among them, with peers and hosts of their own (fpc_world). Everybody withholds ready by chance; what
-is judged is what peers, hosts and memory see, not when."""
+"""A flow processing core: events in; segments, payload, commands, messages and TCBs out. It runs a
+hundred concurrent connections, more than TCBs on chip, from SYN to RELEASE, including resets and
+purges, each with a peer and a host (fpc_world). All sides withhold ready at random. The test checks
+what peers, hosts and memory receive, not the timing."""
 
 from collections import Counter, deque
 
@@ -24,7 +24,7 @@ class World:
     def __init__(self, dut, rng) -> None:
         self.dut, self.rng = dut, rng
         self.now = rng.getrandbits(62)
-        self.ticks: deque[int] = deque([self.tick()], 3000)  # no segment waits for so many cycles
+        self.ticks: deque[int] = deque([self.tick()], 3000)  # cycles: no segment waits longer
         self.count: Counter = Counter()
         self.writes = Offers(dut, "write")
         self.segments = Offers(dut, "tx")
@@ -35,24 +35,24 @@ class World:
 
     def begin(self) -> None:
         self.flows = [Flow(self, i) for i in range(FLOWS)]
-        self.busy: set[int] = set()  # not free, or something of it still under way
+        self.busy: set[int] = set()  # in use, or with outputs pending
         self.buffers = set(range(1024))
         self.position = self.rng.getrandbits(32)
-        self.to_do = [0] * QPS  # commands taken, and not said to be done
+        self.to_do = [0] * QPS  # commands accepted, not reported as done
         self.offer: tuple[Flow | None, dict, object] | None = None
         self.deadlines: dict[int, int] = {}
         self.due: deque[int] = deque()
-        self.places = [0] * QPS  # in HW rings: had by the FPC
+        self.places = [0] * QPS  # HW ring entries held by the FPC
         self.memory: dict[int, int] = {}
         self.saving: deque[tuple[int, int]] = deque()
         self.fetching: deque[int] = deque()
         self.fetched: int | None = None
-        self.seen: Counter = Counter()  # what counters must say
+        self.seen: Counter = Counter()  # the expected counters
         self.said: Counter = Counter()
         self.drained: set[int] = set()
         self.odds, self.calm, self.idle = 0.5, False, 0
         self.full: set[int] = set()
-        self.turn, self.turns = 0, 1  # toe_hwroom asks this FPC every so many cycles
+        self.turn, self.turns = 0, 1  # toe_hwroom polls this FPC every `turns` cycles
         for stream in (self.writes, self.segments, self.messages, self.fetches, self.saves):
             stream.forget()
 
@@ -65,7 +65,7 @@ class World:
         return self.buffers.pop() if self.buffers else None
 
     def drops(self, flow: Flow) -> None:
-        """Segments on their way to a flow that is over: its tuple is no longer in the table."""
+        """Drops pending segments of an ended flow: its tuple is no longer in the table."""
         for event, meaning in list(flow.events):
             if event["kind"] == KIND["EvSegment"] and (
                 self.offer is None or self.offer[1] is not event
@@ -82,12 +82,12 @@ class World:
         flow.peer_over = flow.purging = True
         self.count["purged"] += 1
 
-    # ---- what goes on outside ----
+    # ---- the environment ----
 
     def outside(self) -> None:
         rng = self.rng
         self.now += rng.choice([0, 100, 1000, 20000])
-        # Peers have time to answer before the next deadline comes.
+        # Peers have time to answer before the next deadline.
         if self.deadlines and (self.idle > 100 if self.calm else rng.random() < 0.01):
             self.idle = 0
             first = min(self.deadlines.values(), key=self.ahead)
@@ -155,7 +155,7 @@ class World:
             self.memory[index] = tcb
         dut.saved_i.value = saved
 
-    # ---- what comes out ----
+    # ---- outputs ----
 
     def sees(self, grants: bool) -> None:
         dut = self.dut
@@ -227,7 +227,7 @@ class World:
             self.flows[m["flow"]].message(m)
             self.count["messages"] += 1
             self.count["time-wait"] += m["kind"] == KIND["CnTimeWait"]
-        # Whoever is free begins anew when nothing of before is left in a queue.
+        # A free flow begins again when no queue holds outputs of its last life.
         for stream in (self.writes, self.segments):
             if not stream.valid.value:
                 self.drained |= {(stream.name, i) for i in self.busy if self.flows[i].free}
@@ -264,7 +264,7 @@ class World:
             self.record(flow, job["tcb"])
 
     def record(self, flow: Flow, t: dict) -> None:
-        """The TCB as the flow's record shows it."""
+        """Checks the TCB that is written to the flow's record."""
         assert (t["qp"], t["v6"], t["own_mss"]) == (flow.qp, flow.v6, flow.own_mss)
         assert (t["iss"], t["irs"]) == (flow.iss, flow.irs)
         assert t["rcv_nxt"] <= AROUND and (t["tx_log"], t["rx_log"]) == (flow.tx_log, flow.rx_log)
@@ -279,7 +279,7 @@ class World:
         self.outside()
         self.next_event()
         self.drive()
-        await Timer(1, unit="ns")  # who asks for a place is known with the clock
+        await Timer(1, unit="ns")  # requests for ring entries change with the clock
         grants = refuses = False
         self.turn = (self.turn + 1) % self.turns
         if dut.tell_valid_o.value and self.turn == 0 and self.rng.random() < self.odds:
@@ -300,7 +300,7 @@ async def life(world: World, cycles: int) -> None:
 
 
 async def ends(world: World) -> None:
-    """All that was begun comes to its end."""
+    """Runs until all flows have ended."""
     world.odds, world.calm = 1, True
     for _ in range(40000):
         await world.cycle()
@@ -314,7 +314,7 @@ async def ends(world: World) -> None:
     assert not any(world.places), "a place in a HW ring is lost"
     assert not any(world.to_do), "a command is never done"
     for name, value in world.seen.items():
-        # Who was purged at that moment has been established, and his host is told no more.
+        # A flow purged at that moment is established without a notification to its host.
         most = value + (world.count["untold"] if name == "established" else 0)
         assert value <= world.said[name] <= most, (
             f"{name} is counted {world.said[name]}, not {value}"
@@ -363,5 +363,5 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """An FPC with this fault does not pass."""
+    """The tests fail on an FPC with this fault."""
     finds(FAULTS[why], LISTS, TOP, MODULE, parameters=PARAMETERS)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places in HW rings, by chance taken, given back and written, of hosts of which some break their
-ring: no more places than there are, none withheld, each asker has its turn, and nothing for who
-broke it."""
+"""Credit for HW ring entries, taken, returned and written at random; some hosts break their ring.
+No more credit than entries is granted, none is withheld, each requester has its turn, and a host
+that broke its ring gets none."""
 
 import cocotb
 from cocotb.triggers import ReadOnly, RisingEdge
@@ -10,12 +10,12 @@ from gateware.lib.bench import begin, packed, seeded, simulate
 
 QPS, ASKERS = 3, 3
 AROUND = 1 << 32
-LATE = 4  # cycles until what is given back, written or taken by the host is room
-RECENT = 3  # cycles after a grant, until which a ring with few places grants no other
+LATE = 4  # cycles until a returned, written or consumed entry counts as room
+RECENT = 3  # cycles between two grants of a ring with few free entries
 
 
 class Ring:
-    """One queue pair: what the host has taken, what was written, what is promised to whom."""
+    """One queue pair: entries consumed by the host, entries written, and credit by requester."""
 
     def __init__(self) -> None:
         self.on = self.bad = False
@@ -26,12 +26,13 @@ class Ring:
 
     def begin(self, rng) -> None:
         self.on, self.bad, self.log = True, False, rng.randrange(1, 6)
-        # All counts begin at zero; so that they go around here they are moved on, all at once.
+        # All counts start at zero; here all are advanced together, so that they wrap in the test.
         self.head = self.tail = rng.choice([0, AROUND - rng.randrange(1, 40)])
         self.seen = 0
 
     def broken(self) -> bool:
-        """The tail is not between where it was and the head, the way around that counts take."""
+        """Returns whether the tail is outside of the range from the old tail to the head, modulo
+        2^32."""
         return (self.tail - self.seen) % AROUND > (self.head - self.seen) % AROUND
 
     def room(self) -> bool:
@@ -39,11 +40,11 @@ class Ring:
         return self.on and not self.bad and used < 1 << self.log
 
     def sure(self) -> bool:
-        """There is room, and has been for so long that it must be granted."""
+        """Returns whether there has been room for so long that a request must be granted."""
         return self.room() and self.steady >= LATE and self.since >= RECENT
 
     def takes(self, rng) -> None:
-        """The host."""
+        """Moves the tail, as the host."""
         ahead = (self.head - self.tail) % AROUND
         if not self.bad and rng.random() < 0.3:
             self.tail = (self.tail + rng.randrange(ahead + 1)) % AROUND
@@ -76,7 +77,7 @@ async def no_ring_is_overrun(dut):
     width = len(dut.qp_i) // QPS
     assert width == 1 + 64 + 10 + 15 + 13 + 16 + 6 * 32
     rings = [Ring() for _ in range(QPS)]
-    held: list[list[int]] = [[] for _ in range(ASKERS)]  # places of each: their queue pairs
+    held: list[list[int]] = [[] for _ in range(ASKERS)]  # credit of each: the queue pairs
     asks: list[int | None] = [None] * ASKERS
     waited = [0] * ASKERS
     unanswered = [0] * ASKERS
@@ -104,7 +105,7 @@ async def no_ring_is_overrun(dut):
         dut.return_i.value = lanes([b is not None for b in back], 1)
         dut.return_qp_i.value = lanes([b or 0 for b in back], 6)
         dut.written_i.value, dut.written_qp_i.value = writes is not None, writes or 0
-        # Whoever is granted a place takes it in that cycle, or not.
+        # A granted entry may be taken in the same cycle only.
         dut.take_i.value = lanes(takes, 1)
         await ReadOnly()
         grants = dut.grant_o.value.to_unsigned()
@@ -119,7 +120,7 @@ async def no_ring_is_overrun(dut):
                 settled = ring.room() and min(ring.steady, ring.since) > LATE + RECENT
                 assert not settled, f"a place of {asks[i]} is refused"
                 count["refused"] += 1
-            # Nobody is left without an answer where there is nothing to wait for.
+            # A request to a full ring must be answered.
             full = asks[i] is not None and rings[asks[i]].steady == 0 and rings[asks[i]].on
             unanswered[i] = 0 if (grants | refuses) >> i & 1 or not full else unanswered[i] + 1
             assert unanswered[i] <= (ASKERS - 1) * (1 + RECENT) + LATE, f"asker {i} hears nothing"
@@ -128,7 +129,7 @@ async def no_ring_is_overrun(dut):
                 assert rings[asks[i]].room(), f"a place of {asks[i]}, which has none"
             may = asks[i] is not None and rings[asks[i]].sure() and not grants >> i & 1
             waited[i] = waited[i] + 1 if may else 0
-            # Each of the others has a turn, which stays while its ring has just granted.
+            # Each of the others has a turn, which is kept while its ring pauses after a grant.
             most = (ASKERS - 1) * (1 + RECENT)
             assert waited[i] <= most, f"asker {i} does not get a place that there is"
         await RisingEdge(dut.clk_i)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queue pairs leave one after the other and at once, beside a queue that moves by chance: none is
-said to be gone while something of it waits or is at work, and each is when nothing is left."""
+"""Queue pairs detach in sequence and at once, beside a queue that moves at random: none is reported
+as detached while it has waiting or active work, and each is when none is left."""
 
 from collections import deque
 
@@ -11,16 +11,16 @@ from gateware.lib.bench import begin, seeded, simulate
 
 QPS = 4
 DEPTH = 12
-LONGEST = 3 * DEPTH  # cycles of a queue that moves: the round before, and one's own
+LONGEST = 3 * DEPTH  # cycles of a moving queue: the previous round and the own one
 
 
 class Queue:
-    """What FPCs have asked for: queue pairs in order; the first one is at work for a while."""
+    """The requests of FPCs: queue pairs in order; the first one is active for a while."""
 
     def __init__(self, rng) -> None:
         self.rng = rng
         self.waits: deque[int] = deque()
-        self.old = 0  # of them stood there when a round began
+        self.old = 0  # of them were queued at the start of a round
         self.works: int | None = None
 
     def step(self, may: list[int], speed: float) -> None:
@@ -42,7 +42,7 @@ async def who_is_gone_has_nothing_left(dut):
     patience = [0] * QPS
     gone = together = 0
     speed = leaving = 0.0
-    late = was = False  # what drains may be told a cycle later
+    late = was = False  # drain may be reported a cycle later
     for n in range(20000):
         if n % 200 == 0:
             speed, leaving = rng.choice([0.05, 0.5, 1]), rng.choice([0.005, 0.05, 0.5])
@@ -64,15 +64,15 @@ async def who_is_gone_has_nothing_left(dut):
             assert patience[q] <= LONGEST, f"{q} is never gone"
         together += detached.bit_count() > 1
         await RisingEdge(dut.clk_i)
-        if drains:  # all that stands there now: what comes in this cycle comes later
+        if drains:  # the entries queued now; those of this cycle follow
             queue.old = len(queue.waits)
         for q in range(QPS):
             if detached >> q & 1 and rng.random() < 0.5:
-                reset[q] = False  # its number may be another's at once
+                reset[q] = False  # its number may be reused at once
                 gone += 1
         queue.step([q for q in range(QPS) if not reset[q]], speed)
         for q in range(QPS):
-            # Not in the cycle in which it was found gone: toe_conn has to see that first.
+            # Not in the cycle in which it is reported: toe_conn must see that first.
             if not reset[q] and not detached >> q & 1 and rng.random() < leaving:
                 reset[q] = True
     assert gone > 500 and together > 100, (gone, together)

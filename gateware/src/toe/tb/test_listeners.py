@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listeners of queue pairs that come and go: LISTEN, UNLISTEN and SYNs against a model. A SYN goes
-to one that listens there and has room, of the queue pair with the fewest flows; what was passed
-over is told; nobody's change touches another's listener."""
+"""Listeners of queue pairs that attach and detach: LISTEN, UNLISTEN and SYNs compared with a model.
+A SYN goes to a matching listener with room, of the queue pair with the fewest flows; listeners that
+were passed over are reported; a change never affects another listener."""
 
 from dataclasses import dataclass
 
@@ -60,7 +60,7 @@ class Bench:
         assert len(dut.listener_o) == 251 and len(dut.tuple_i) == 1 + 256 + 32
 
     async def cycle(self, op: int = NOTHING, qp: int | None = None, **does: int) -> None:
-        """One with these inputs; what is not used is anything."""
+        """Runs one cycle with these inputs; unused inputs are random."""
         dut, rng = self.dut, self.rng
         dut.op_i.value = op
         for name in ("clear", "put", "more", "less", "forget"):
@@ -90,9 +90,9 @@ class Bench:
         await RisingEdge(dut.clk_i)
 
     async def walk(self, op: int, **does: int) -> None:
-        """To its end; what is seen is of its last cycle."""
+        """Walks through all places; the outputs are those of the last cycle."""
         await self.cycle(clear=1)
-        for _ in range(PLACES + 1):  # the first is read before it is looked at
+        for _ in range(PLACES + 1):  # one cycle of read latency
             await self.cycle(op, **does)
             if self.last:
                 return
@@ -103,7 +103,7 @@ class Bench:
         return next(found, None)
 
     def asked(self, qp: int, number: int) -> tuple[Listener, bool, int, int]:
-        """A LISTEN by chance: what it is, whether it is right, its command and entry."""
+        """Returns a random LISTEN: the listener, whether it is valid, its command and entry."""
         rng = self.rng
         weak, only = rng.random() < 0.2, rng.random() < 0.5
         port, backlog = rng.choice(PORTS), rng.randrange(3)
@@ -111,7 +111,7 @@ class Bench:
         new = Listener(qp, number, port, False, False, 0, False, weak, backlog)
         match rng.choice(["any4", "one4", "any6", "one6", "mapped"]):
             case "any4":
-                new.any4, flags = True, flags | only * V6ONLY  # which says nothing there
+                new.any4, flags = True, flags | only * V6ONLY  # no effect for IPv4
             case "one4":
                 new.addr = arg0 = rng.choice([IP4, IP4, OTHERS[0]])
                 right = arg0 == IP4
@@ -145,7 +145,7 @@ class Bench:
             if self.equal:
                 old.backlog, old.weak = new.backlog, new.weak
             return "again" if self.equal else "other"
-        # What was found is known a cycle later.
+        # The result is known a cycle later.
         await self.cycle(qp=qp, cmd=cmd, entry=entry)
         assert self.found == (None in self.places), "whether there is room"
         if not self.found:

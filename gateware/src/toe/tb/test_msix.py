@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests for MSI-X messages: each interrupt is followed by a message, none goes before the writes
-that were asked for until then are answered, and a message stays as it is until it is taken."""
+"""MSI-X messages: each interrupt is followed by a message, which is sent after all writes requested
+before it are answered; an offered message is stable until accepted."""
 
 import cocotb
 from cocotb.clock import Clock
@@ -20,7 +20,7 @@ async def messages_follow_their_writes(dut):
     for _ in range(3):
         await RisingEdge(dut.clk_i)
     dut.rst_ni.value = 1
-    asked = done = 65000  # they go around
+    asked = done = 65000  # the counts wrap
     mark = [None] * QPS  # of interrupts without a message: all that must be done before it
     held, messages, interrupts = None, 0, 0
     before, seen_done = mark[:], done  # a message is chosen in the cycle before it is seen

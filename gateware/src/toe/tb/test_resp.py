@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ARP, echo and neighbour discovery, each frame judged by what scapy makes of it: what is asked of
-us is answered, what is wrong is not; who has told where he is is known for a minute; who is not
-known is asked for. Link and buffers withhold ready by chance."""
+"""ARP, echo and neighbour discovery, checked with scapy: valid requests are answered, invalid ones
+are not; an announced neighbour is known for a minute; an unknown one is solicited. Link and buffers
+withhold ready at random."""
 
 import ipaddress
 
@@ -30,7 +30,7 @@ PARAMETERS = {"Entries": ENTRIES}
 MAC, IP4, IP6, LINK = "02:54:4f:45:00:01", "10.0.0.1", "fd00::1", "fe80::1"
 ARP_KIND, ECHO_KIND = 2, 3
 FRESH = 61 * 10**9  # ns: more than a minute
-# Of packet_t, between `bytes` and the end but for the buffer: vlan, and what seg_t has before it.
+# Widths of packet_t after `bytes`, around the buffer: vlan and the fields of seg_t before it.
 BEFORE_BUFFER, BUFFER, AFTER_BUFFER = 1 + 122, 10, 8 + 347
 
 
@@ -75,7 +75,7 @@ class Bench:
         dut.rst_ni.value = 1
 
     async def cycle(self) -> None:
-        """One, with ready by chance; what leaves and what is freed is noted."""
+        """Runs one cycle with random ready, and records sent frames and freed buffers."""
         dut = self.dut
         dut.now_i.value = self.now
         dut.m_tready_i.value = ready = self.rng.random() < self.patience
@@ -110,7 +110,7 @@ class Bench:
         dut.read_data_i.value = int.from_bytes(line, "little")
 
     async def packet(self, kind: int, frame: bytes, *, v6: bool = False, vlan: bool = False):
-        """One in, until its buffer is free again; the frames that it led to."""
+        """Offers a packet, waits until its buffer is freed, and returns the resulting frames."""
         buffer = self.rng.randrange(1 << BUFFER)
         self.memory = {buffer: frame}
         src = int.from_bytes(frame[6:12], "big")
@@ -138,7 +138,7 @@ class Bench:
         return self.frames[before:]
 
     async def ask(self, address: str) -> tuple[bool, str, list[bytes]]:
-        """Whether a neighbour is known, where, and the frames that ask for it."""
+        """Returns whether a neighbour is known, its address, and the frames that solicit it."""
         dut, before = self.dut, len(self.frames)
         dut.ask_valid_i.value = 1
         dut.ask_v6_i.value, dut.ask_i.value = ":" in address, number(address)
@@ -154,7 +154,7 @@ class Bench:
 
 
 def padding(rng, header: int) -> Raw:
-    """Of a frame with so many bytes before it: up to a whole packet buffer."""
+    """Returns padding for a frame with `header` bytes before it: up to a full packet buffer."""
     most = 2048 - header
     sizes = [1, 8, 21, 22, 23, 56, 85, 86, 87, 700, 1400, most - 64, most - 63, most - 1, most]
     return Raw(rng.randbytes(rng.choice(sizes)))
@@ -166,7 +166,7 @@ def peer(rng) -> tuple[str, str, str]:
 
 
 class Known:
-    """As the table has it: the oldest place goes first."""
+    """A model of the table: the oldest entry is replaced first."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[str, str, int] | None] = [None] * ENTRIES
@@ -248,7 +248,7 @@ def advertisement(rng, known: Known, now: int):
     said = IPv6(src=ip, dst=IP6, hlim=254 if wrong == "hops" else 255) / ICMPv6ND_NA(tgt=ip)
     told = mac
     if rng.random() < 0.7:
-        told = "06" + mac[2:]  # another than the frame comes from
+        told = "06" + mac[2:]  # different from the frame's source
         said = said / ICMPv6NDOptDstLLAddr(lladdr=told)
     if wrong is None:
         known.learn(ip, told, now)
@@ -317,6 +317,6 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """A toe_resp with this fault does not pass."""
+    """The tests fail on a toe_resp with this fault."""
     fault = ("src/toe/rtl/toe_resp.sv", *FAULTS[why])
     finds(fault, LISTS, TOP, MODULE, parameters=PARAMETERS)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames in, by chance: what becomes of each is what its bytes say (rx_world), every field and
-every byte in its packet buffer, for both readers; what is dropped is counted as what it is, once,
-and nobody is dropped for want of room while there is room. Buffers come back in any order, many at
-once or none for long. After a reset, in the middle of frames too, nothing of before is there."""
+"""Random received frames. The result of each follows from its bytes (rx_world): every field, and
+every byte in its packet buffer, for both readers. A dropped frame is counted once, by its reason,
+and none is dropped for lack of buffers while there are some. Buffers are freed in any order, many
+at once or none for a long time. After a reset, also within a frame, no earlier state remains."""
 
 from collections import Counter, deque
 
@@ -21,18 +21,18 @@ PARAMETERS = {"BufBits": BUF_BITS}
 COUNTERS = [name for name, _, _ in reversed(TOE.members["rx_counts_t"])]  # the lowest bit first
 BUF = TOE.widths["buf_t"]
 QUIET = 40  # cycles after a reset in which frames may be dropped
-SLACK = 4  # cycles or places that may pass until what is free is seen to be
+SLACK = 4  # cycles or buffers until a freed buffer is available
 
 
 class Frame:
-    """On its way in."""
+    """A frame being received."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at, self.taken = data, 0, False
 
 
 class Held:
-    """A packet that came out: its bytes are looked at by both readers before its buffer is free."""
+    """A delivered packet: both readers check its bytes before its buffer is freed."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -48,15 +48,15 @@ class Bench:
         self.odds: dict[str, float] = {}
 
     def live(self, own: Own) -> None:
-        """After a reset: nothing is held."""
+        """Starts a new life after a reset: no buffer is held."""
         self.own, self.maker = own, Maker(self.rng, own)
         self.frame: Frame | None = None
-        self.due: deque[tuple[dict, bytes]] = deque()  # packets to come out
-        self.drops: deque[tuple[set[str], bytes]] = deque()  # counters to come
+        self.due: deque[tuple[dict, bytes]] = deque()  # expected packets
+        self.drops: deque[tuple[set[str], bytes]] = deque()  # expected counters
         self.held: dict[int, Held] = {}
         self.returned: deque[int] = deque()  # how many cycles ago
         self.reads: list = [None] * READERS
-        self.back = 0  # dropped ones' buffers, behind those given back
+        self.back = 0  # buffers of dropped frames, after those freed
         self.age = 0
         self.out.forget()
 
@@ -67,11 +67,11 @@ class Bench:
             "beat": rng.choice([0.3, 0.8, 1, 1]),
             "take": rng.choice([0, 0.1, 0.5, 1, 1, 1]),
             "free": rng.choice([0, 0.1, 0.5, 1, 1, 1, 1]),
-            "bad": rng.choice([0] * 6 + [1]),  # none but small ones that are dropped
+            "bad": rng.choice([0] * 6 + [1]),  # only small frames that are dropped
             "read": rng.choice([0.3, 1, 1, 1]),
         }
 
-    # ---- what goes in ----
+    # ---- inputs ----
 
     def next_frame(self) -> bytes:
         if self.rng.random() < self.odds["bad"]:
@@ -86,7 +86,7 @@ class Bench:
         self.beat = on and (self.frame.at == 0 or rng.random() < self.odds["beat"])
         dut.s_tvalid_i.value = self.beat
         piece = self.frame.data[self.frame.at :][:LINE] if self.beat else b""
-        # Beside what is there anything may stand.
+        # Bytes without keep are random.
         around = piece + rng.randbytes(LINE - len(piece))
         dut.s_tdata_i.value = int.from_bytes(around, "little")
         dut.s_tkeep_i.value = (1 << len(piece)) - 1 if piece else rng.getrandbits(LINE)
@@ -124,10 +124,10 @@ class Bench:
         self.looks()
         self.out.take(self.rng.random() < self.odds["take"])
 
-    # ---- what comes out ----
+    # ---- outputs ----
 
     def under_way(self) -> int:
-        """Frames that have neither come out nor been dropped."""
+        """Returns the number of frames neither delivered nor dropped yet."""
         return len(self.due) + len(self.drops)
 
     def may_drop(self) -> bool:
@@ -152,7 +152,7 @@ class Bench:
         frame = self.frame
         if frame.at == 0:
             frame.taken = not no_buffer
-            # One that has begun is under way: it is said later what becomes of it.
+            # A started frame is pending: its result comes later.
             why, packet = judged(frame.data, self.own)
             if frame.taken and packet:
                 self.due.append((packet, frame.data))
@@ -163,7 +163,7 @@ class Bench:
             self.frame = None
 
     def counted(self) -> bool:
-        """Of what was dropped; whether somebody found no buffer."""
+        """Checks the counters of drops; returns whether a frame found no buffer."""
         bits = int(self.dut.counts_o.value)
         names = [name for i, name in enumerate(COUNTERS) if bits >> i & 1]
         no_buffer = "no_buffer" in names
@@ -175,7 +175,7 @@ class Bench:
             why, data = self.drops.popleft()
             assert names[0] in why, f"{names[0]}, and it is {why}: {data[:80].hex()}"
             self.count[names[0]] += 1
-        # Their buffers wait for cycles in which none is given back.
+        # Their buffers are returned in cycles in which none is freed.
         if self.back and self.freed is None:
             self.back -= 1
             self.returned.append(0)
@@ -208,7 +208,7 @@ class Bench:
         self.count["sacks"] += told["sacks"] > 1
 
     def was_read(self) -> None:
-        """What was asked for in the cycle before."""
+        """Checks the data of the previous cycle's reads."""
         whole = int(self.dut.read_data_o.value)
         for reader, read in enumerate(self.reads):
             if read:
@@ -233,7 +233,7 @@ class Bench:
         await RisingEdge(self.dut.clk_i)
 
     async def reset(self, own: Own) -> None:
-        """In the middle of anything; what of a frame comes after it is a frame, too."""
+        """Resets at any time; the rest of a frame after it is handled as a frame."""
         dut = self.dut
         frame = self.frame
         dut.rst_ni.value = 0
@@ -259,7 +259,7 @@ class Bench:
         raise AssertionError(f"{len(self.due)} packets never came, {len(self.drops)} counts")
 
     async def all_are_there(self) -> None:
-        """As many frames as there are buffers are taken, and not one more."""
+        """Checks that exactly as many frames as buffers are accepted."""
         self.odds |= {"free": 0, "bad": 0}
         maker, before = self.maker.some, self.count["no_buffer"]
         self.maker.some = self.maker.good
@@ -270,7 +270,7 @@ class Bench:
         self.maker.some = maker
 
     async def storm(self) -> None:
-        """Buffers come back without a pause, while each cycle brings a frame that is dropped."""
+        """Frees buffers in every cycle, while a frame that is dropped arrives in every cycle."""
         self.odds = dict.fromkeys(self.odds, 1)
         for _ in range(2 * BUFFERS):
             await self.cycle()
@@ -296,7 +296,7 @@ async def what_comes_out_is_what_came(dut):
         await bench.settles()
         bench.chances()
         for _ in range(rng.randrange(100)):
-            await bench.cycle()  # and something is under way when the next reset comes
+            await bench.cycle()  # work is pending at the next reset
     wanted = [*COUNTERS, TCP_KIND, ECHO_KIND, "sacks"]
     assert all(bench.count[name] > 20 for name in wanted) and bench.count["middle"] > 2, bench.count
 
@@ -409,5 +409,5 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """A toe_rx with this fault does not pass."""
+    """The tests fail on a toe_rx with this fault."""
     finds(FAULTS[why], LISTS, TOP, MODULE, parameters=PARAMETERS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Events on their way to the FPCs: each arrives once, at the FPC of its flow, those of one source
-in order, and segments do not wait while all others go by."""
+"""Scheduling of events to the FPCs: each arrives once, at its flow's FPC, in order per source, and
+segments are not starved by other events."""
 
 from collections import deque
 
@@ -17,7 +17,7 @@ SOURCES = ("hit", "command", "conn")
 
 
 class Sources:
-    """What waits at each entry until it is taken; and what each FPC must still get."""
+    """The pending event of each source, and the events that each FPC must still receive."""
 
     def __init__(self, dut, rng) -> None:
         self.dut, self.rng = dut, rng
@@ -31,7 +31,7 @@ class Sources:
         return ((kind << 16 | flow) << 6 | qp) << self.body | body
 
     def new(self, name: str) -> tuple[int, int]:
-        """A flow and its event; the body has a number of its own."""
+        """Returns a flow and its event, whose body has a unique number."""
         self.serial += 1
         flow, qp = self.rng.getrandbits(16), self.rng.getrandbits(6)
         body = self.rng.getrandbits(self.body - 32) << 32 | self.serial
@@ -50,7 +50,7 @@ class Sources:
         flow, event = self.offered["hit"] or (rng.getrandbits(16), 0)
         dut.hit_valid_i.value = self.offered["hit"] is not None
         dut.hit_flow_i.value = flow
-        above = rng.getrandbits(len(dut.hit_i) - self.body)  # of the packet, which is not the FPC's
+        above = rng.getrandbits(len(dut.hit_i) - self.body)  # of the packet, unused by the FPC
         dut.hit_i.value = above << self.body | event & (1 << self.body) - 1
         for name in ("command", "conn"):
             getattr(dut, f"{name}_valid_i").value = self.offered[name] is not None
@@ -105,8 +105,8 @@ async def each_event_arrives_once_and_in_order(dut):
             name = found[0]
             sources.want[f][name].popleft()
             count[name] += 1
-            # Segments wait in a queue of their own; at most three others go before them, and what
-            # stood before the FPC already.
+            # Segments have their own queue; at most three other events precede them, beside those
+            # already queued at the FPC.
             passed[f]["hit"] = 0 if name == "hit" or not waited[f] else passed[f]["hit"] + 1
             assert passed[f]["hit"] <= 3 + BEFORE, "segments wait while all others pass"
         await RisingEdge(dut.clk_i)

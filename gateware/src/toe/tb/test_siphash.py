@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SipHash-2-4 in gateware against core's, of the same bytes, with starts that come at any time."""
+"""SipHash-2-4 in gateware, compared with core/ on the same bytes; starts at any time."""
 
 import ctypes
 import shutil
@@ -39,13 +39,13 @@ async def sums_are_those_of_core(dut):
         remote, own = rng.getrandbits(128), rng.getrandbits(128)
         ports = rng.getrandbits(32)
         dut.start_i.value, dut.key_i.value, dut.word_i.value = starts, key, word
-        dut.tuple_i.value = (remote << 128 | own) << 32 | ports  # IPv4's, as far as the sum goes
+        dut.tuple_i.value = (remote << 128 | own) << 32 | ports  # IPv4 in the low bits of the sum
         await ReadOnly()
         if dut.done_o.value:
             assert dut.sum_o.value.to_unsigned() == want
             want = None
             done += 1
-        if starts:  # one that runs is given up
+        if starts:  # aborts a running one
             last = word << 32 | (ports >> 16) << 16 | (ports & 0xFFFF)
             data = b"".join(
                 n.to_bytes(size, "little") for n, size in ((remote, 16), (own, 16), (last, 8))

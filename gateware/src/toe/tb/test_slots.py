@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slots of queue pairs that come and go, taken and given back by chance: no slot has two owners,
-each is one of its queue pair's, all that are free can be had, and what is known of each stays."""
+"""Slots of queue pairs that attach and detach, allocated and freed at random: no slot has two
+owners, each belongs to its queue pair, all free ones can be allocated, and the data of each are
+kept."""
 
 from collections import deque
 
@@ -30,7 +31,7 @@ class Slots:
         return qp * SHARE
 
     async def cycle(self, *, look: int | None = None, **does: int) -> None:
-        """One with these inputs; what is not used is anything."""
+        """Runs one cycle with these inputs; unused inputs are random."""
         dut, rng = self.dut, self.rng
         for name in ("fill", "filled", "take", "give", "accept"):
             getattr(dut, f"{name}_i").value = name in does
@@ -129,7 +130,7 @@ async def each_slot_has_one_owner(dut):
             slot = rng.choice(busy)
             await slots.give(qp, slot)
             count["give"] += 1
-            if rng.random() < 0.1:  # its host says so again
+            if rng.random() < 0.1:  # its host frees it again
                 await slots.give(qp, slot)
                 count["twice"] += 1
         for _ in range(rng.choice([0, 0, 1, 3])):

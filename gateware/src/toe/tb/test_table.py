@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The flow table against a map, by chance. Its tuples are chosen by their hashes: crowds that share
-both rows or one, and such that a signature does not tell apart. What a packet finds is what stood
-there when it came, also while that changes; who is in is found until he is deleted, whoever comes;
-who finds no place is refused, and who finds one is not; after a reset nobody is in."""
+"""The flow table, compared with a map, at random. Tuples are chosen by their hashes: many share one
+or both rows, and some have equal signatures. A packet finds the entry at the time of its arrival,
+also during changes. An entry is found until it is deleted, whatever is inserted. An insertion fails
+exactly when there is no room. After a reset the table is empty."""
 
 import cocotb
 import pytest
@@ -21,7 +21,7 @@ TUPLE, PATH, PLACE = (TOE.widths[t] for t in ("tuple_t", "path_t", "place_t"))
 V6 = 1 << TUPLE - 1
 # Bits of a tuple, from the lowest: ports, own, remote, v6.
 PORTS, OWN, REMOTE = range(32), range(32, 160), range(160, 288)
-FREE = {  # where two tuples may differ
+FREE = {  # bits in which two tuples may differ
     "v4": [*PORTS, *REMOTE[:32]],
     "v6": [*PORTS, *OWN, *REMOTE],
     "ports": [*PORTS],
@@ -32,15 +32,15 @@ Place = tuple[int, int]  # in TIME-WAIT, index
 
 
 class Hash:
-    """Toeplitz: bit j is the parity of the tuple and the key from bit j on. It is linear, so that
-    tuples of a wanted hash are found by solving for them. A row and the signature name the other
-    row."""
+    """Toeplitz hash: bit j is the parity of the tuple AND the key from bit j on. It is linear, so
+    tuples with a given hash are found by solving equations. A row and the signature determine the
+    other row."""
 
     BITS = ROW_BITS + SIG_BITS
 
     def __init__(self, rng) -> None:
         self.rng, self.key = rng, rng.getrandbits(384)
-        if rng.random() < 0.5:  # the version of IP does not count
+        if rng.random() < 0.5:  # the IP version has no effect
             self.key &= ~((1 << self.BITS) - 1 << TUPLE - 1)
         self.columns = [self.key >> bit & (1 << self.BITS) - 1 for bit in range(TUPLE)]
 
@@ -52,13 +52,13 @@ class Hash:
         return h
 
     def parts(self, t: int) -> tuple[int, int, int]:
-        """Row in the first table, in the second, signature."""
+        """Returns the row in the first table, the row in the second, the signature."""
         row, sig = divmod(self.bits(t), 1 << SIG_BITS)
         return row, row ^ sig % ROWS, sig
 
     def sibling(self, t: int, row0: int, row1: int, more: int, where: str, flip: int = 0) -> int:
-        """Another tuple than t: its rows differ in these bits, and more is what else differs in its
-        signature; itself it differs in free bits, and in flip."""
+        """Returns a tuple other than t. Its rows differ in these bits; `more` is the difference of
+        the remaining signature. The tuple differs in free bits and in flip."""
         target = row0 << SIG_BITS | more << ROW_BITS | (row0 ^ row1)
         while True:
             free = list(FREE[where])
@@ -83,10 +83,10 @@ class Hash:
 
 
 def some_tuples(rng, hashed: Hash) -> list[int]:
-    """Those of a life, of both IP versions."""
+    """Returns the tuples of a life, of both IP versions."""
     v4 = TOE.pack("tuple_t", {"remote": rng.getrandbits(32), "own": 0x0A000001, "local_port": 443})
     v6 = V6 | rng.getrandbits(TUPLE - 1)
-    tuples = [v4, v6, v4 | V6, v6 ^ V6]  # numbers alike, and another version of IP
+    tuples = [v4, v6, v4 | V6, v6 ^ V6]  # equal numbers, different IP version
 
     def sibling(t: int, row0: int, row1: int, more: int, where: str | None = None, flip: int = 0):
         where = where or ("v6" if t & V6 else "v4")
@@ -101,7 +101,7 @@ def some_tuples(rng, hashed: Hash) -> list[int]:
         for _ in range(4):  # of one
             sibling(t, 0, other(), rng.getrandbits(SIG_BITS - ROW_BITS))
             sibling(t, other(), 0, rng.getrandbits(SIG_BITS - ROW_BITS))
-        # Of one row and, but for what says so, of the same signature; of all.
+        # One row and otherwise the same signature; then everything equal.
         sibling(t, 0, other(), 0)
         sibling(t, other(), 0, 0)
         row = other()
@@ -116,7 +116,7 @@ def some_tuples(rng, hashed: Hash) -> list[int]:
 
 
 class Table:
-    """The map, and how full the rows are."""
+    """The map, and the occupancy of rows."""
 
     def __init__(self, hashed: Hash, tuples: list[int]) -> None:
         self.hash = {t: hashed.parts(t) for t in tuples}
@@ -127,7 +127,7 @@ class Table:
         return [self.rows[i][self.hash[t][i]] for i in range(2)]
 
     def answer(self, op: int, t: int, place: Place) -> Place | None:
-        """Where the tuple is by then; None: no."""
+        """Returns the tuple's place after the operation; None: it fails."""
         at = self.places.get(t)
         if op == INSERT:
             alike = any(self.hash[o][2] == self.hash[t][2] for row in self.two(t) for o in row)
@@ -138,7 +138,7 @@ class Table:
         return at
 
     def change(self, op: int, t: int, place: Place) -> None:
-        """What was answered with yes."""
+        """Applies a successful operation."""
         first, second = self.two(t)
         if op == INSERT:
             (second if len(second) < len(first) else first).append(t)
@@ -150,7 +150,7 @@ class Table:
 
 
 class Change:
-    """A request under way: who passes meanwhile finds what was or what comes, in that order."""
+    """A pending request: concurrent lookups find the old state, then the new one."""
 
     def __init__(self, was, comes) -> None:
         self.was, self.comes = was, comes
@@ -180,11 +180,11 @@ class Bench:
     # ---- lives ----
 
     def live(self, hashed: Hash, tuples: list[int]) -> None:
-        """After a reset."""
+        """Starts a new life after a reset."""
         self.hashed, self.tuples = hashed, tuples
         self.table = Table(hashed, tuples)
         self.paths: dict[Place, int] = {}
-        self.flying: dict[int, tuple[int, int, Change]] = {}  # packet, tuple, what it may find
+        self.flying: dict[int, tuple[int, int, Change]] = {}  # packet, tuple, permitted results
         self.packet: tuple[int, int] | None = None
         self.request: dict | None = None  # offered
         self.asked: dict | None = None  # taken
@@ -210,7 +210,7 @@ class Bench:
         self.few = rng.choice([meet, meet, rng.sample(self.tuples, 2), self.tuples])
 
     async def reset(self, hashed: Hash, tuples: list[int]) -> None:
-        """In the middle of anything, for a cycle or more; all rows are cleared then."""
+        """Resets at any time for a cycle or more; this clears all rows."""
         dut, rng = self.dut, self.rng
         self.live(hashed, tuples)
         for again in range(rng.choice([1, 1, 2])):
@@ -222,7 +222,7 @@ class Bench:
                 await RisingEdge(dut.clk_i)
             dut.rst_ni.value = 1
         dut.request_valid_i.value = 0
-        self.offer(rng.choice(self.tuples))  # taken when the rows are cleared
+        self.offer(rng.choice(self.tuples))  # accepted after the rows are cleared
         for _ in range(ROWS + 1):
             await ReadOnly()
             assert not dut.hit_valid_o.value and not dut.miss_valid_o.value, "of before the reset"
@@ -236,7 +236,7 @@ class Bench:
         self.packets()
         await RisingEdge(dut.clk_i)
 
-    # ---- what goes in ----
+    # ---- inputs ----
 
     def some_request(self) -> dict:
         rng, places = self.rng, self.table.places
@@ -244,7 +244,7 @@ class Bench:
         used = set(places.values())
         place = (rng.randrange(2), rng.randrange(FLOWS))
         if op in (INSERT, MOVE):
-            # A place is one tuple's at most: toe_conn sees to that.
+            # A place belongs to at most one tuple: toe_conn ensures that.
             place = rng.choice(
                 [(tw, i) for tw in (0, 1) for i in range(FLOWS) if (tw, i) not in used]
             )
@@ -254,7 +254,7 @@ class Bench:
         return {"op": op, "tuple": t, "place": place, "path": path}
 
     def offer(self, t: int) -> None:
-        """A packet: anything may stand beside its tuple."""
+        """Offers a packet; all fields other than its tuple are random."""
         packet = TOE.unpack("packet_t", self.rng.getrandbits(TOE.widths["packet_t"]))
         self.packet = TOE.pack("packet_t", packet | {"tuple": t}), t
         self.dut.packet_i.value, self.dut.packet_valid_i.value = self.packet[0], 1
@@ -284,7 +284,7 @@ class Bench:
             (tw << PLACE - 1 | index) << PLACE * i for i, (tw, index) in enumerate(self.path_at)
         )
 
-    # ---- what comes out ----
+    # ---- outputs ----
 
     def finds(self, queue: str, bits: int, found: Place | None) -> None:
         self.count[queue] += 1
@@ -307,7 +307,7 @@ class Bench:
         ready = bool(dut.packet_ready_o.value)
         assert ready or inside >= QUEUE, "it stands still with room for more"
         self.count["stood"] += not ready
-        # Who takes all has one a cycle.
+        # With ready always set, the rate is one per cycle.
         self.flowing = self.flowing + 1 if self.hit.takes and self.miss.takes else 0
         assert ready or self.flowing < 2 * QUEUE, "it stands still, and nobody lets it wait"
         if self.packet and ready:
@@ -360,7 +360,7 @@ class Bench:
         self.asked = None
 
     def readers(self) -> None:
-        """A path is there the cycle after it was asked for."""
+        """Checks that a path is available the cycle after its request."""
         said = int(self.dut.path_o.value)
         for i, read in enumerate(self.reads):
             if read is not None:
@@ -393,7 +393,7 @@ async def who_is_in_is_found(dut):
     await begin(dut)
     bench = Bench(dut, rng)
     for life in range(20):
-        if life % 2 == 0:  # else all is as in the life before, but nobody is in
+        if life % 2 == 0:  # else as in the previous life, with an empty table
             hashed = Hash(rng)
             tuples = some_tuples(rng, hashed)
             dut.key_i.value = hashed.key
@@ -408,7 +408,7 @@ async def who_is_in_is_found(dut):
         assert not bench.flying and not bench.asked, "a packet or an answer never came"
         bench.chances()
         for _ in range(rng.randrange(40)):
-            await bench.cycle()  # and something is under way when the next reset comes
+            await bench.cycle()  # work is pending at the next reset
     assert min(bench.count.values()) > 50, bench.count
 
 
@@ -485,6 +485,6 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """A toe_table with this fault does not pass."""
+    """The tests fail on a toe_table with this fault."""
     fault = ("src/toe/rtl/toe_table.sv", *FAULTS[why])
     finds(fault, LISTS, TOP, MODULE, parameters=PARAMETERS)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the TCBs of an FPC are, by chance, with more flows than places on chip: each event learns
-where its TCB is, reads what the one before it of its flow has written, and zero when there was
-none; what goes to memory is what was written last, once, and comes back as it was. Nothing is
-evicted that an event waits for, the pipeline has, or that was used just now; no more is under way
-than there is room for; what has arrived is let in. Memory answers when it likes. Resets come in
-between, after which no flow has a TCB. Beside formal/tcbs.sv: many flows of one FPC of two, all
-that is under way, the order of evictions, and resets."""
+"""The places of an FPC's TCBs, at random, with more flows than places on chip. Each event learns
+the place of its TCB and reads what the flow's previous event has written, or zero for the first
+one. The last written TCB goes to memory once and returns unchanged. A TCB is not evicted while an
+event waits for it, while the pipeline uses it, or right after its use. No more TCBs are in transit
+than there is room for, and fetched ones are admitted. Memory answers after random delays. After a
+reset no flow has a TCB. In addition to formal/tcbs.sv, this covers many flows of one of two FPCs,
+all transfers, the order of evictions, and resets."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Flight:
 
 
 class Memory:
-    """DRAM: what was saved is there when it says so; fetches are answered in their order."""
+    """DRAM: a save is complete when it is confirmed; fetches are answered in order."""
 
     def __init__(self, rng) -> None:
         self.rng = rng
@@ -50,8 +50,8 @@ class Memory:
         self.begin()
 
     def begin(self) -> None:
-        self.saving: deque[tuple[int, int]] = deque()  # taken, not there
-        self.fetching: deque[int] = deque()  # what they bring
+        self.saving: deque[tuple[int, int]] = deque()  # accepted, not complete
+        self.fetching: deque[int] = deque()  # the fetched TCBs
         self.offered = False
 
 
@@ -71,18 +71,18 @@ class Bench:
     def begin(self) -> None:
         self.memory.begin()
         places = range(FLOWS) if self.all_hot else ()
-        self.where = {self.flows[i]: i for i in places}  # of those that are hot
-        self.truth: dict[int, int] = {}  # the TCB that was written last
-        self.out: set[int] = set()  # evicted, and not come back
+        self.where = {self.flows[i]: i for i in places}  # of TCBs on chip
+        self.truth: dict[int, int] = {}  # the last written TCB
+        self.out: set[int] = set()  # evicted, not returned yet
         self.offer: Event | None = None
-        self.looking: Event | None = None  # taken, and not out
+        self.looking: Event | None = None  # accepted, without output yet
         self.waiting: deque[Event] = deque()
         self.want: Event | None = None
-        self.asked: deque[tuple[int, bool]] = deque()  # in their order: flow, fresh
-        self.to_save: deque[tuple[int, int]] = deque()  # evicted, not taken by the memory
+        self.asked: deque[tuple[int, bool]] = deque()  # in order: flow, fresh
+        self.to_save: deque[tuple[int, int]] = deque()  # evicted, not accepted by the memory
         self.pipeline: deque[Flight | None] = deque([None] * STAGES)
-        self.reads: int | None = None  # which flow's TCB is read
-        self.used: dict[int, int] = {}  # of places: when, last
+        self.reads: int | None = None  # the flow whose TCB is read
+        self.used: dict[int, int] = {}  # by place: the cycle of its last use
         self.fetch_held = self.save_held = None
         self.patience = 0
 
@@ -90,7 +90,7 @@ class Bench:
         flow = self.rng.choice(self.among)
         return Event(flow, TOE.pack("event_t", {"flow": flow, "body": self.rng.getrandbits(300)}))
 
-    # ---- what comes: first what does not heed the design, then what does ----
+    # ---- inputs: first those independent of outputs, then the others ----
 
     def drive(self, *, more: bool) -> None:
         dut, rng, memory = self.dut, self.rng, self.memory
@@ -123,8 +123,8 @@ class Bench:
         dut.saved_i.value = self.saved
 
     async def settle(self) -> None:
-        """Whether an event waits for whom the hand points at, and who begins where there is no
-        hole: what fpc_wait answers in the same cycle."""
+        """Drives the inputs that fpc_wait computes in the same cycle: whether an event waits for
+        the flow at the clock hand, and which event is issued when there is no hole."""
         dut, rng = self.dut, self.rng
         dut.pinned_i.value = dut.issue_i.value = 0
         await Timer(1, unit="ns")
@@ -148,15 +148,16 @@ class Bench:
         await ReadOnly()
 
     def may_go(self, event: Event) -> bool:
-        """Its TCB is here, none of its flow is in the pipeline but in the last stage, or before."""
+        """Returns whether an event may be issued: its TCB is on chip, the pipeline has none of its
+        flow before the last stage, and no earlier event of the flow waits."""
         flies = [f.flow for f in list(self.pipeline)[:-1] if f]
         first = next((e for e in self.waiting if e.flow == event.flow), event)
         return event.flow in self.where and event.flow not in flies and first is event
 
-    # ---- what is said ----
+    # ---- outputs ----
 
     def looks(self) -> None:
-        """Where is the TCB of the event that looks?"""
+        """Checks the place of the TCB of the event in lookup."""
         dut, event = self.dut, self.looking
         if not self.all_hot:
             assert bool(dut.event_valid_o.value) == (event is not None), "an event is lost"
@@ -203,7 +204,7 @@ class Bench:
         self.want = None
 
     def comes(self) -> int | None:
-        """A TCB has come: who, if one has."""
+        """Returns the flow of the TCB that has arrived, if any."""
         dut, memory = self.dut, self.memory
         ready = bool(dut.fetched_ready_o.value)
         if not dut.came_o.value:
@@ -258,14 +259,14 @@ class Bench:
             memory.saving.append(self.to_save.popleft())
 
     def let_in(self, came: int | None) -> None:
-        """What has arrived comes, if TCBs can go to make a place."""
+        """Checks that an arrived TCB is admitted if others can be evicted."""
         arrived = self.asked and (self.asked[0][1] or self.memory.offered)
         stuck = len(self.to_save) or len(self.memory.saving) >= UNDER_WAY
         self.patience = self.patience + 1 if arrived and not stuck and came is None else 0
         assert self.patience < 10 * HOT, "what has arrived is not let in"
 
     def ends(self, came: int | None) -> None:
-        """The cycle is over: what has moved."""
+        """Updates the model at the end of a cycle."""
         dut = self.dut
         self.now += 1
         if self.writes:
@@ -337,7 +338,7 @@ class Bench:
 
 
 async def by_chance(bench: Bench, rng) -> None:
-    """Phases: a few flows or all, each side at its pace; then rest, and all has gone."""
+    """Runs phases with few or all flows at random paces; then checks that all work is completed."""
     for n in range(1500):
         if n % 150 == 0:
             bench.odds = [rng.choice([0.05, 0.5, 0.9, 1]) for _ in range(6)]
@@ -351,7 +352,7 @@ async def by_chance(bench: Bench, rng) -> None:
     assert not (bench.asked or bench.to_save or bench.memory.saving), "a TCB is lost"
     bench.odds = [1, 1, 1, 0.9, rng.choice([0.05, 0.9]), rng.choice([0.02, 0.5])]
     for _ in range(rng.randrange(50, 150)):
-        await bench.cycle()  # and something is under way when the next reset comes
+        await bench.cycle()  # work is pending at the next reset
 
 
 @cocotb.test()
@@ -371,7 +372,7 @@ async def tcbs_come_and_go(dut):
 
 @cocotb.test()
 async def who_arrives_is_let_in(dut):
-    """Events of flows that are here begin in each cycle: others come in all the same."""
+    """Issues events of flows on chip in each cycle: other TCBs must be admitted nevertheless."""
     rng = seeded()
     await begin(dut)
     bench = Bench(dut, rng)
@@ -458,7 +459,7 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """An fpc_tcbs with this fault does not pass."""
+    """The tests fail on an fpc_tcbs with this fault."""
     fault = ("src/toe/rtl/fpc_tcbs.sv", *FAULTS[why])
     finds(fault, LISTS, TOP, MODULE, parameters=PARAMETERS)
 
@@ -482,6 +483,6 @@ ALL_FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", ALL_FAULTS)
 def test_finds_all_hot(why):
-    """An fpc_tcbs with as many places as flows and this fault does not pass."""
+    """The tests fail on an fpc_tcbs with as many places as flows and this fault."""
     fault = ("src/toe/rtl/fpc_tcbs.sv", *ALL_FAULTS[why])
     finds(fault, LISTS, TOP, MODULE, parameters=ALL_HOT)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who has something to tell, by chance, of queue pairs whose HW rings are full, have room, or are
-gone: each flow that is listed comes once, with a place of its queue pair unless that is gone, and
-no place is taken for nothing. Rings that stay full keep nobody else waiting, how often ever
-toe_hwroom asks this FPC, and however many stand in its list."""
+"""Flows with pending notifications, at random, of queue pairs whose HW rings are full, have room,
+or are detached. Each listed flow is issued once, with credit for its queue pair's ring unless that
+is detached, and no credit is wasted. Full rings do not delay other flows, however often toe_hwroom
+polls this FPC and however long its list is."""
 
 import cocotb
 import pytest
@@ -24,7 +24,7 @@ class Bench:
 
     def begin(self) -> None:
         self.listed: dict[int, int] = {}  # flow: its queue pair
-        self.places = [0] * QPS  # taken, and not told with
+        self.places = [0] * QPS  # credit taken, not used
         self.full: set[int] = set()
         self.gone: set[int] = set()
         self.turn, self.turns = 0, 1
@@ -72,7 +72,7 @@ class Bench:
             self.count["gone"] += 1
 
     async def calm(self) -> None:
-        """Nothing new: whoever can be told is, one in each few turns."""
+        """Adds no flow: each flow with room is issued, one every few turns."""
         self.odds = [0, 1, 1]
         for _ in range(3 * FLOWS * self.turns + 10):
             await self.cycle(more=False)
@@ -135,6 +135,6 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """An fpc_tell with this fault does not pass."""
+    """The tests fail on an fpc_tell with this fault."""
     fault = ("src/toe/rtl/fpc_tell.sv", *FAULTS[why])
     finds(fault, LISTS, TOP, MODULE, parameters=PARAMETERS)

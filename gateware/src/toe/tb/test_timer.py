@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The deadlines of one FPC: each is told once and not before its time, the last that was written
-counts, however the FPC writes while the scan reads and however long nobody takes what is due."""
+"""The deadlines of one FPC: each is reported once and not early, and the last written one counts,
+also with writes during the scan and with a long wait until a due one is accepted."""
 
 import cocotb
 from cocotb.clock import Clock
@@ -8,7 +8,7 @@ from cocotb.triggers import ReadOnly, RisingEdge
 
 from gateware.lib.bench import seeded, simulate
 
-FLOWS = 16  # of two FPCs, of which this is the second
+FLOWS = 16  # of two FPCs; this is the second one
 MINE = range(1, FLOWS, 2)
 TICK = 1 << 20
 NEVER = 1 << 20  # ticks
@@ -59,11 +59,11 @@ async def each_deadline_is_told_once_and_in_time(dut):
         last, least, most = {}, {}, {}
         for flow in MINE:
             least[flow] = most[flow] = 0
-        few = rng.choice([MINE, MINE[:1], MINE[2:4]])  # one flow's, one after the other
+        few = rng.choice([MINE, MINE[:1], MINE[2:4]])  # few flows: repeated writes to one
         for _ in range(rng.randrange(1, 60)):
             flow = rng.choice(few)
             now = deadlines.now // TICK
-            # What is replaced while it may be due was told or was not; what is far away was not.
+            # A deadline replaced near its time may have been reported; a distant one was not.
             kind = rng.choice(["near", "near", "near", "past", "never", "off"])
             at = now + {"near": rng.randrange(24), "past": -rng.randrange(99)}.get(kind, NEVER)
             deadlines.writes.append((flow, kind != "off", at))

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TIME-WAIT: connections leave in the order in which they came and not before their time, and each
-segment to one of them is judged as RFC 9293, RFC 6191 and RFC 5961 want it, around the clock and
-around the sequence space."""
+"""TIME-WAIT: connections leave in order and not early, and each segment is handled as RFC 9293,
+RFC 6191 and RFC 5961 require, across wraps of the clock and of the sequence space."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -82,7 +81,7 @@ class Bench:
         assert len(dut.item_o) == 32 * 6 + 2 and len(dut.seg_i) == 32 * 3 + 8 + 2 + 16 + 18 + 347
 
     async def cycle(self, **does) -> None:
-        """One with these inputs; what is not used is anything."""
+        """Runs one cycle with these inputs; unused inputs are random."""
         dut, rng = self.dut, self.rng
         dut.tick_i.value = self.now % AROUND
         for name in ("push", "pop", "said"):
@@ -123,7 +122,8 @@ class Bench:
         self.head = (self.head + 1) % SIZE
 
     async def tail(self) -> bool:
-        """Whether the oldest is due, which is known two cycles after it is the oldest."""
+        """Returns whether the oldest is due, which is known two cycles after it became the
+        oldest."""
         await self.cycle()
         await self.cycle()
         due = bool(self.ring) and not before(self.now % AROUND, self.ring[0][1].at)
@@ -180,7 +180,7 @@ async def who_waits_and_what_is_said(dut):
         elif len(bench.ring) < SIZE and rng.random() < fills:
             await bench.push()
         elif len(bench.ring) == SIZE and rng.random() < 0.2:
-            await bench.pop()  # it makes way for a newer one
+            await bench.pop()  # evicted for a newer one
             count["early"] += 1
         elif bench.ring:
             for name, yes in (await bench.judge()).items():

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Packets out, by chance, beside what formal/tx_random.sv sees: each frame is what scapy makes of
-its descriptor, with each byte of its payload from where the flow's slot has it, up to 2 KiB, in the
-order in which descriptors were taken; FPC after FPC, what belongs to no flow first; reads are those
-that the payload needs. Queue pairs are to go while their payload is on its way, and come again with
-other memory: at_work_o says so in each cycle, and all of a packet leaves or nothing of it. Resets
-come in between."""
+"""Random transmitted packets, in addition to formal/tx_random.sv. Each frame equals scapy's for its
+descriptor, with each payload byte from the flow's slot, up to 2 KiB, in the order in which
+descriptors were accepted. FPCs take turns; packets without a flow have priority. Reads are exactly
+those that the payload needs. Queue pairs detach with payload reads outstanding and attach with
+other memory: at_work_o is checked in each cycle, and a packet is sent completely or not at all.
+Resets occur in between."""
 
 import hashlib
 from collections import deque
@@ -31,7 +31,7 @@ WIDTH = {name: TOE.widths[name] for name in ("qp_config_t", "tx_desc_t")}
 
 @lru_cache(4096)
 def line_at(address: int) -> bytes:
-    """What 64 bytes of host memory are."""
+    """Returns the contents of a line of host memory."""
     return hashlib.blake2b(address.to_bytes(8, "little")).digest()
 
 
@@ -52,7 +52,7 @@ def mac(number: int) -> str:
 
 
 def options_of(d: dict) -> list[tuple]:
-    """In their order, and with NOPs before those that are not whole words."""
+    """Returns the options in order, with NOPs before those that are not whole words."""
     found = [("MSS", d["mss"])] if d["mss_ok"] else []
     if d["ts_ok"]:
         found += [("SAckOK", b"")] if d["sack_ok"] else [("NOP", None)] * 2
@@ -91,12 +91,12 @@ def checksum_at(path: dict) -> int:
 
 
 class Qp:
-    """A queue pair: it serves; is to go; is gone."""
+    """A queue pair: attached, detaching or detached."""
 
     def __init__(self, index: int, rng) -> None:
         self.index, self.rng = index, rng
         self.on = self.closed = False
-        self.served = False  # in the cycle before
+        self.served = False  # in the previous cycle
         self.count = 0
 
     def begin(self) -> None:
@@ -121,7 +121,7 @@ class Qp:
         return TOE.pack("qp_config_t", values | {"enable": self.on, "sw_log": 3, "hw_log": 3})
 
     def pieces(self, d: dict) -> list[tuple[int, int]]:
-        """Where the payload is: address and bytes, in one piece or around the buffer's end."""
+        """Returns address and bytes of the payload: one piece, or two around the buffer's end."""
         size = 1 << self.tx_log
         slot = (d["flow"] - self.first) * (size + (1 << self.rx_log))
         buffer, offset = self.area + self.buffers_at + slot, d["from"] % size
@@ -134,21 +134,21 @@ class Qp:
 class Frame:
     qp: Qp
     data: bytes
-    pieces: list[tuple[int, int]]  # that are not asked for yet
-    may_drop: bool = False  # its queue pair was to go before it was asked for
-    beats: int = 0  # of its payload that are to come
+    pieces: list[tuple[int, int]]  # not requested yet
+    may_drop: bool = False  # detaching before the request
+    beats: int = 0  # of its payload, outstanding
     asked: bool = False
     dropped: bool = False
 
 
 @dataclass
 class Reads:
-    """What was asked for: addresses of lines, and whose they are."""
+    """Outstanding reads: addresses of lines and their frames."""
 
     lines: deque = field(default_factory=deque)
     offered: tuple[int, Frame] | None = None
-    second: Frame | None = None  # its second piece is the next to be asked for
-    addressed: deque = field(default_factory=deque)  # of bursts: who asked
+    second: Frame | None = None  # its second piece is requested next
+    addressed: deque = field(default_factory=deque)  # the frames of bursts
     held: bool = False
 
 
@@ -170,10 +170,10 @@ class Bench:
         for qp in self.qps[:-1]:
             qp.begin()
         self.offers: list[dict | None] = [None] * FPCS
-        self.passed = [[0] * FPCS for _ in range(FPCS)]  # while one waits: how often another went
+        self.passed = [[0] * FPCS for _ in range(FPCS)]  # grants to another FPC while one waits
         self.bare: tuple[dict, dict] | None = None
-        self.frames: deque[Frame] = deque()  # in order; what has not left
-        self.asking: deque[Frame] = deque()  # with payload that is not asked for
+        self.frames: deque[Frame] = deque()  # in order, not sent yet
+        self.asking: deque[Frame] = deque()  # with payload not requested yet
         self.reads = Reads()
         self.beat: tuple[int, Frame] | None = None
         self.sent = b""
@@ -182,7 +182,7 @@ class Bench:
         self.time = 0
         self.reads_out.forget()
 
-    # ---- what comes ----
+    # ---- inputs ----
 
     def path_of(self, flow: int) -> dict:
         if flow not in self.paths:
@@ -225,7 +225,7 @@ class Bench:
         most = min(size, LARGEST - (74 if v6 else 54) - 4 * words_of(d))
         few = rng.choice([1, 2, 10, 64, 65, rng.randrange(1, 200)])
         d["len"] = min(most, rng.choice([few, few, 1448, most, rng.randrange(1, most + 1)]))
-        around = -rng.randrange(2 * d["len"]) % size  # begins before the buffer's end, or at it
+        around = -rng.randrange(2 * d["len"]) % size  # starts before or at the buffer's end
         at = rng.choice([around, rng.randrange(size), 64 * rng.randrange(size // 64)])
         d["from"] = (d["from"] & ~(size - 1) | at) % AROUND
 
@@ -243,7 +243,8 @@ class Bench:
                 qp.begin()
 
     def rests(self, qp: Qp) -> bool:
-        """As it said in the cycle before, and nothing of it was taken in it."""
+        """Returns whether the queue pair was idle in the previous cycle and no descriptor of it was
+        accepted since."""
         return not any(f.qp is qp for f in self.asking) and not self.work >> qp.index & 1
 
     work = 0
@@ -283,21 +284,21 @@ class Bench:
         dut.m_tready_i.value = self.takes
 
     def zero_sum(self, d: dict, path: dict) -> None:
-        """At times the window is such that the checksum is 0."""
+        """Sometimes chooses a window that gives a checksum of 0."""
         if self.rng.random() < 0.1:
             d["wnd"] = 0
             at = checksum_at(path)
             d["wnd"] = int.from_bytes(frame_of(d, path, self.own_mac, b"")[at : at + 2], "big")
             self.count["zero sums"] += 1
 
-    # ---- what is taken ----
+    # ---- accepted descriptors ----
 
     def accepts(self, d: dict, path: dict) -> None:
         qp = self.qps[d["qp"]]
         pieces = qp.pieces(d) if d["len"] and qp.count else []
         payload = b"".join(memory(*piece) for piece in pieces)
         if d["len"] and not qp.count:
-            payload = bytes(d["len"])  # nobody's: it never leaves
+            payload = bytes(d["len"])  # never sent
         frame = Frame(qp, frame_of(d, path, self.own_mac, payload), pieces)
         self.frames.append(frame)
         if d["len"]:
@@ -326,7 +327,7 @@ class Bench:
                     self.passed[other][f] += 1
                     assert self.passed[other][f] <= 1, "an FPC goes twice, and another waits"
 
-    # ---- what is read ----
+    # ---- reads ----
 
     def drop(self, frame: Frame) -> None:
         assert frame.may_drop, "a packet is lost"
@@ -336,7 +337,7 @@ class Bench:
         self.count["dropped"] += 1
 
     def asks(self, at: int, beats: int) -> None:
-        """A burst is offered for the first time: whose it is."""
+        """Finds the frame of a newly offered burst."""
         reads = self.reads
         frame = reads.second
         while frame is None:
@@ -355,7 +356,7 @@ class Bench:
         reads.second = frame if frame.pieces else None
         reads.addressed.append(frame)
         if not frame.qp.serves:
-            self.count["cut"] += 1  # it was to go when its payload was asked for
+            self.count["cut"] += 1  # detaching when its payload was requested
 
     def memory_port(self) -> None:
         dut, reads = self.dut, self.reads
@@ -369,7 +370,7 @@ class Bench:
             reads.lines.extend((due, said[0] + 64 * i, frame) for i in range(said[1] + 1))
 
     def works(self) -> None:
-        """Who is at work: whose payload is to be read, or on its way."""
+        """Checks at_work_o: queue pairs with payload to be read or outstanding."""
         self.work = self.dut.at_work_o.value.to_unsigned()
         for qp in self.qps:
             says = bool(self.work >> qp.index & 1)
@@ -382,7 +383,7 @@ class Bench:
             else:
                 assert asking, "a queue pair is at work for nothing"
 
-    # ---- what leaves ----
+    # ---- sent frames ----
 
     def link(self) -> None:
         dut = self.dut
@@ -457,7 +458,7 @@ async def frames_are_what_was_described(dut):
         for frame in [f for f in bench.frames if f.may_drop and f in bench.asking]:
             bench.drop(frame)
         assert bench.at_rest(), "a packet never comes"
-        # Something is under way when the next reset comes, half of a payload at times.
+        # Work is pending at the next reset, sometimes half of a payload.
         bench.odds = [0.8, 0.3, 0.8, 0.8]
         between = rng.random() < 0.5
         for _ in range(400 if between else rng.randrange(60)):
@@ -470,8 +471,8 @@ async def frames_are_what_was_described(dut):
 
 @cocotb.test()
 async def host_memory_far_away(dut):
-    """64 packets are on their way: those of 128 bytes take three cycles each where memory answers
-    after 100, and those of 1514 as long as their lines and one where it answers after 200."""
+    """With 64 packets in flight, packets of 128 bytes take three cycles each at a latency of 100
+    cycles, and packets of 1514 bytes one cycle more than their lines at 200 cycles."""
     rng = seeded()
     await begin(dut)
     bench = Bench(dut, rng)
@@ -564,7 +565,7 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """A toe_tx with this fault does not pass."""
+    """The tests fail on a toe_tx with this fault."""
     fault = ("src/toe/rtl/toe_tx.sv", *FAULTS[why])
     finds(fault, LISTS, TOP, MODULE, parameters=PARAMETERS, testcase=CHANCE)
 
@@ -583,6 +584,6 @@ SLOW = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", SLOW)
 def test_finds_slow(why):
-    """A toe_tx with this fault leaves the link idle."""
+    """The speed test fails on a toe_tx with this fault: the link is idle."""
     fault = ("src/toe/rtl/toe_tx.sv", *SLOW[why])
     finds(fault, LISTS, TOP, MODULE, parameters=FAR, testcase=SPEED)

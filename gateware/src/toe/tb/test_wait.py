@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who enters an FPC's pipeline, by chance, where TCBs come and go: no event is lost, doubled or
-overtaken by one of its flow; none goes while its flow is in the pipeline or its TCB elsewhere, each
-with the place that the TCB has now; one that may go goes; and what waits is not evicted."""
+"""Issue of events to an FPC's pipeline, at random, while TCBs move. No event is lost, duplicated or
+overtaken by another of its flow. None is issued while its flow is in the pipeline or its TCB is not
+on chip; each has the TCB's current place. An event that may be issued is issued. A TCB with waiting
+events is not evicted."""
 
 from collections import deque
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ class Event:
 
 
 class Tcbs:
-    """Where each TCB is, as fpc_tcbs has it: here, elsewhere, or on its way."""
+    """The place of each TCB, as in fpc_tcbs: on chip, in memory, or in transit."""
 
     def __init__(self) -> None:
         self.at: dict[int, int] = {}
@@ -40,7 +41,7 @@ class Bench:
     def __init__(self, dut, rng) -> None:
         self.dut, self.rng = dut, rng
         self.tcbs = Tcbs()
-        self.waiting: deque[Event] = deque()  # in the order in which they came
+        self.waiting: deque[Event] = deque()  # in order of arrival
         self.offer: Event | None = None
         self.pipeline: deque[int | None] = deque([None] * STAGES)
         self.fresh = set(range(FLOWS))
@@ -65,7 +66,7 @@ class Bench:
         dut.flying_i.value = sum((f is not None) << i for i, f in enumerate(self.pipeline))
         dut.flow_i.value = sum((f or 0) << 16 * i for i, f in enumerate(self.pipeline))
         dut.want_ready_i.value = wanted = rng.random() < takes
-        # One that was asked for comes, where there is a place.
+        # A requested TCB arrives if there is a free place.
         came = None
         if tcbs.coming and tcbs.free() and rng.random() < brings:
             came = tcbs.coming.pop(rng.randrange(len(tcbs.coming)))
@@ -139,7 +140,7 @@ class Bench:
         return went
 
     def evicts(self, victim: int, went: Event | None, came: int | None) -> None:
-        """What nobody waits for, looks at or has."""
+        """Evicts a TCB that no event waits for, looks up or uses."""
         tcbs = self.tcbs
         if victim not in tcbs.at or self.rng.random() < 0.5:
             return
@@ -175,7 +176,7 @@ async def events_of_a_flow_stay_in_order(dut):
             await bench.cycle(more=False)
         assert not bench.waiting and bench.offer is None, "an event is lost"
         for _ in range(rng.randrange(10)):
-            await bench.cycle()  # some wait when the next reset comes
+            await bench.cycle()  # some wait at the next reset
     assert min(bench.count.values()) > 100, bench.count
 
 
@@ -230,6 +231,6 @@ FAULTS = {
 @pytest.mark.long
 @pytest.mark.parametrize("why", FAULTS)
 def test_finds(why):
-    """An fpc_wait with this fault does not pass."""
+    """The tests fail on an fpc_wait with this fault."""
     fault = ("src/toe/rtl/fpc_wait.sv", *FAULTS[why])
     finds(fault, LISTS, TOP, MODULE, parameters=PARAMETERS)

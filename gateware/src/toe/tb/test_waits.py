@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CONNECTs that wait for a neighbour: each is tried again when it is its time and no sooner, its
-patience ends once, CANCEL and OPTION find those of their queue pair alone, none changes another."""
+"""CONNECTs that wait for a neighbour: each is retried in time and not early, and times out once.
+CANCEL and OPTION find only those of their queue pair; none affects another."""
 
 from dataclasses import dataclass
 
@@ -45,11 +45,11 @@ class Bench:
         self.dut, self.rng = dut, rng
         self.now = AROUND - 4 * PATIENCE
         self.places: list[Waiting | None] = [None] * PLACES
-        self.due: set[int] = set()  # of the cycle before
+        self.due: set[int] = set()  # of the previous cycle
         assert len(dut.item_o) == 1 + 6 + 160 + 256 + 47 + 64
 
     def command(self, cookie: int, option: int = 0, value: int = 0) -> int:
-        """With its position in the ring; the rest of it is anything."""
+        """Returns a command with its position in the ring; the other bits are random."""
         rng = self.rng
         cmd = rng.getrandbits(128)
         for at, width, number in ((FLOW, 32, cookie), (AUX, 16, option), (ARG0, 32, value)):
@@ -57,7 +57,7 @@ class Bench:
         return cmd << 32 | rng.getrandbits(32)
 
     async def cycle(self, *, at: int | None = None, qp: int = 0, command: int = 0, **does) -> None:
-        """One with these inputs; what is not used is anything. What is told of is right."""
+        """Runs one cycle with these inputs; unused inputs are random. Checks the outputs."""
         dut, rng = self.dut, self.rng
         for name in ("put", "again", "drop", "cancel", "option", "forget"):
             getattr(dut, f"{name}_i").value = name in does
