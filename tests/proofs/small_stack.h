@@ -14,7 +14,7 @@
 #include "ip/ip.h"
 #include "ip/ip6.h"
 #include "ip/neigh.h"
-#include "ip/stack.h"
+#include "ip/stack_timer.h"
 
 /* Tables of as many entries as the proof goes up to. */
 #undef TOEC_IP6_ADDRS
