@@ -152,7 +152,7 @@ def built() -> None:
     subprocess.run(
         [shutil.which("gcc"), "-shared", "-fPIC", "-O1", "-Wl,-Bsymbolic"]
         + [f"-I{sources}/include", f"-I{sources}/src", "-o", LIBRARY]
-        + [sources / "src" / "cc_cubic.c", sources / "src" / "cc_hystart.c"]
+        + [sources / "src" / "cc" / "cc_cubic.c", sources / "src" / "cc" / "cc_hystart.c"]
         + [GATEWARE / "src" / "toe" / "tb" / "cubic_model.c"],
         check=True,
     )

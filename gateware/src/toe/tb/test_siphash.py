@@ -60,7 +60,7 @@ def test_siphash():
     LIBRARY.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(
         [shutil.which("gcc"), "-shared", "-fPIC", "-O1", f"-I{core}/include", f"-I{core}/src"]
-        + ["-o", LIBRARY, core / "src" / "hash.c"],
+        + ["-o", LIBRARY, core / "src" / "base" / "hash.c"],
         check=True,
     )
     simulate(["src/toe/toe_siphash.f"], "toe_siphash", "gateware.src.toe.tb.test_siphash")
