@@ -12,7 +12,7 @@ help:
 	@echo 'make test-long        the long ones too'
 	@echo 'make bench NAME=x     run bench/x.py, which writes out/bench/x.json; without NAME: list them (ARGS=: its options)'
 	@echo 'make lint             format, static checks, style of the tree'
-	@echo 'make gateware-test    the workshop: simulations and proofs of the gateware'
+	@echo 'make gateware-test    the gateware: simulations, proofs, programs on it'
 	@echo 'make gateware-report  its size and speed, into docs/GATEWARE.md'
 	@echo 'make build            build into build/'
 	@echo 'make clean            remove build*/ and out/'
