@@ -21,7 +21,7 @@ void *memset(void *dst, int c, easy_size n);
 #define C_FULL    4u  /* a write had too little room: its owner waits */
 #define C_QUEUED  8u  /* stands in the queue of events */
 #define C_SILENT  16u /* its owner is done with it */
-#define C_PASSIVE 32u /* nobody has heard of it before OPEN */
+#define C_PASSIVE 32u /* not announced before OPEN */
 
 struct toec_conn {
     struct toec_easy *easy;
@@ -312,7 +312,7 @@ static void gone(struct toec_conn *c, toec_u32 reason)
 {
     c->flow = 0;
     c->reason = reason;
-    if (c->flags & C_PASSIVE) /* a handshake that nobody has heard of */
+    if (c->flags & C_PASSIVE) /* a handshake that was not announced */
         c->flags |= C_SILENT;
     tell(c, TOEC_EASY_GONE);
 }

@@ -67,7 +67,7 @@ const char kUsage[] =
     "  --fst FILE       waveform (in a build with traces)\n"
     "  --truth FILE     of each packet on --path: number, when it left and arrived in ns\n"
     "  --samples FILE   reads RING and writes each sample: ticks, value, arrival\n"
-    "  --stay           with --probes: goes on serving registers when all is done\n";
+    "  --stay           with --probes: serves registers after the last probe\n";
 
 volatile std::sig_atomic_t stop_asked;
 

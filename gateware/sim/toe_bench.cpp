@@ -241,7 +241,7 @@ class Bench
         case TOE_CMD_LISTEN_ESTABLISHED:
             i = toe_cmd_aux(&c) - Peer::kFirstPort;
             if (slot >= kSlots || i >= o_.flows)
-                die(1, "a connection of nobody");
+                die(1, "a connection that no queue pair has opened");
             of_slot_[slot] = i;
             sockets_[i].slot = slot;
             open_++;
@@ -255,7 +255,8 @@ class Bench
             sockets_[i].acked += n;
             break;
         default:
-            die(1, "%s of slot %u: nobody has asked for it", toe_cmd_name(toe_cmd_type(&c)), slot);
+            die(1, "%s of slot %u, which no command requested", toe_cmd_name(toe_cmd_type(&c)),
+                slot);
         }
     }
 
@@ -629,7 +630,7 @@ Options parse(int argc, char **argv)
         o.what = argv[optind];
     if (o.what != "receive" && o.what != "send" && o.what != "frames" && o.what != "latency" &&
         o.what != "walk")
-        die(2, "a case: receive, send, frames, latency or walk; --help tells more");
+        die(2, "a case: receive, send, frames, latency or walk; --help lists the options");
     return o;
 }
 

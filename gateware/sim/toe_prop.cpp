@@ -266,7 +266,7 @@ void Gate::on_open(uint32_t slot, bool told)
     toec_open info = {};
 
     if (!in || listeners.empty())
-        fail(told ? "a flow is told that nobody has opened" : "a flow that nobody has opened");
+        fail(told ? "an event names a flow that was not opened" : "a flow that was not opened");
     const uint8_t *tcp = &(*in)[kEth + kIp];
     f->rport = info.remote_port = be16(tcp);
     f->lport = info.local_port = be16(tcp + 2);
@@ -380,7 +380,7 @@ void Gate::take(const toe_cmd &c)
     }
     f = at[slot];
     if (!f || f->half)
-        fail("it tells of a slot that has no flow");
+        fail("an event names a slot that has no flow");
     switch (toe_cmd_type(&c)) {
     case TOE_CMD_DATA_RECEIVED:
         if (!f->refused)

@@ -18,8 +18,8 @@ using Key = uint32_t; /* local port, remote port */
     X(keep, "a keep-alive probe: core/ sends it with its own clock")                               \
     X(gap, "beyond a gap: SACK blocks take of a segment's payload, core/ leaves them out "         \
            "(sack-before-data); a FIN is in none")                                                 \
-    X(twice,                                                                                       \
-      "a part of a segment came twice: the gateware tells it by DSACK, core/ of whole ones")       \
+    X(twice, "a part of a segment came twice: the gateware sends a DSACK for it, core/ for whole " \
+             "ones only")                                                                          \
     X(growth, "core/ judges by pipeACK whether cwnd is used, and paces what RFC 7661 has kept "    \
               "(no-window-validation)")
 
@@ -58,7 +58,7 @@ struct Report {
                     static_cast<unsigned long long>(t->tcbs),
                     static_cast<unsigned long long>(t->flows));
         for (int i = 1; i < kWhys; i++)
-            std::printf("  %llu flows to their end but for: %s\n",
+            std::printf("  %llu flows to their end, except: %s\n",
                         static_cast<unsigned long long>(t->apart[i]), texts[i]);
     }
 } report;

@@ -118,7 +118,7 @@ static int set_mtu(struct dpdk_port *p, uint32_t asked, const struct netio_err *
         return fail(p, "does not take that mtu=", rc, err);
     rc = rte_eth_dev_get_mtu(p->id, &mtu);
     if (rc != 0)
-        return fail(p, "does not tell its MTU", rc, err);
+        return fail(p, "does not report its MTU", rc, err);
     if (asked > mtu)
         return fail(p, "does not take that mtu=", EINVAL, err);
     p->mtu = asked ? asked : mtu;

@@ -422,17 +422,19 @@ static int attach_again(struct steer *s, const struct netio_err *text)
     int fd = bpf_link_create(s->program_fd, (int)s->ifindex, BPF_XDP, &opts);
 
     if (fd < 0) {
-        netio_err_set(text,
-                      "somebody has taken toed's XDP program off interface %u, and it cannot be "
-                      "attached again (%s)%s",
-                      s->ifindex, strerror(-fd),
-                      fd == -EBUSY || fd == -EEXIST ? ": another program is there" : "");
+        netio_err_set(
+            text,
+            "another process has detached toed's XDP program from interface %u, and it cannot be "
+            "attached again (%s)%s",
+            s->ifindex, strerror(-fd),
+            fd == -EBUSY || fd == -EEXIST ? ": another program is there" : "");
         return -1;
     }
     close(s->link_fd);
     s->link_fd = fd;
-    netio_err_set(text, "somebody has taken toed's XDP program off interface %u: attached again",
-                  s->ifindex);
+    netio_err_set(
+        text, "another process has detached toed's XDP program from interface %u: attached again",
+        s->ifindex);
     return 1;
 }
 

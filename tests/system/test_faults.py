@@ -108,22 +108,22 @@ def test_mtu_changes(make_lab, kind):
             return robot("s.getsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG)") == expected
 
         set_mtu(1000)
-        says(lab, "the MTU of the interface is 1000 now: all connections keep to it")
+        says(lab, "the MTU of the interface is now 1000: all connections use it")
         flow.goes_on()
         proc.wait_until(lambda: maxseg(1000 - 52), "smaller segments")
         assert mss_of_new(lab, robot) == (1000 - 52, 1000 - 52)
         set_mtu(1500)
-        says(lab, "the MTU of the interface is 1500 now")
+        says(lab, "the MTU of the interface is now 1500")
         flow.goes_on()
         proc.wait_until(lambda: maxseg(1500 - 52), "larger segments")
         assert mss_of_new(lab, robot) == (1500 - 52, 1500 - 52)
     if lab.toed:
         lab.server.run(["ip", "link", "set", interfaces[-1 if kind == "tap" else 0][1], "mtu", 500])
-        says(lab, "the MTU of the interface is 500 now: the TOE needs 576 at least")
+        says(lab, "the MTU of the interface is now 500, and toed sends frames for 576")
         lab.server.run(
             ["ip", "link", "set", interfaces[-1 if kind == "tap" else 0][1], "mtu", 1600]
         )
-        says(lab, "toed goes on with 1500, which it began with")
+        says(lab, "toed keeps 1500, its value at the start")
         assert lab.toed.stats()["engines"]
 
 
@@ -154,7 +154,7 @@ def test_own_ethernet_address_changes(make_lab):
     lab = make_lab()
     with flowing(lab):
         link(lab, "server", "address", "02:00:00:00:77:96")
-        says(lab, "the Ethernet address of the interface is another now")
+        says(lab, "the Ethernet address of the interface has changed")
 
 
 @pytest.mark.toehold_only
@@ -192,7 +192,7 @@ def test_the_program_is_taken_off(make_lab):
         assert off.returncode != 0  # a link's program is the link's alone
         for n in (1, 2):
             take_off(lab)
-            says(lab, "taken toed's XDP program off interface", n)
+            says(lab, "detached toed's XDP program from interface", n)
             says(lab, "attached again", n)
             assert program(lab)
             flow.goes_on()

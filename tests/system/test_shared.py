@@ -593,7 +593,7 @@ def test_another_ethernet_address_ends_toed(make_lab):
     address = ["address", "02:00:00:00:77:98"]
     lab.server.run(["ip", "link", "set", lab.pair.server_if, *address])
     assert lab.toed.proc.wait(20) == 1
-    assert "start toed anew" in lab.toed.proc.text()
+    assert "has changed: restart toed" in lab.toed.proc.text()
     lab.toed.start()
     with Robot(lab) as robot:
         robot.listen(lab.ip, PORT)

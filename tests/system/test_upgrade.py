@@ -649,7 +649,7 @@ def test_the_old_one_dies_before_its_last_word(lab, robot, peer, tmp_path):
     with before_the_last_word(lab, tmp_path / "relay") as (started, _):
         lab.toed.kill()
     lab.toed.proc, lab.toed._killed = started, False
-    wait_said(started, "gone before it said the last word")
+    wait_said(started, "ended before it confirmed the end of the take-over")
     wait_said(started, "ready")
     still_serves(robot, peer)
     upgrade(lab)

@@ -60,7 +60,7 @@
     X(ip6_bad_ext, "dropped: extension header beyond the packet or not contiguous")                \
     X(ip6_chain_long, "dropped: too many extension headers, or too long")                          \
     X(ip6_bad_option, "dropped: malformed or too many options")                                    \
-    X(ip6_unknown_option, "dropped: unknown option that forbids to go on")                         \
+    X(ip6_unknown_option, "dropped: unknown option whose type requires a drop")                    \
     X(ip6_routing, "dropped: routing header with segments left")                                   \
     X(ip6_no_next, "dropped: no next header")                                                      \
     X(ip6_unknown_next,                                                                            \
@@ -97,7 +97,7 @@
     X(icmp_short, "dropped: ICMP message too short")                                               \
     X(icmp_bad_checksum, "dropped: ICMP checksum wrong")                                           \
     X(icmp_unknown_type, "dropped: ICMP type not handled")                                         \
-    X(icmp_ignored, "redirects and source quenches, not acted upon")                               \
+    X(icmp_ignored, "redirects and source quenches: ignored")                                      \
     X(icmp_echo_rx, "echo requests received")                                                      \
     X(icmp_echo_sent, "echo replies sent")                                                         \
     X(icmp_echo_limited, "echo requests not answered: rate limit")                                 \

@@ -12,7 +12,7 @@
     X(tcp_bad_source, "dropped: from our own address (land attack) or port 0")                     \
     X(tcp_no_port_rst, "segments without a flow or listener, answered with RST")                   \
     X(tcp_no_flow, "opens refused: all TCBs in use")                                               \
-    X(tcp_reclaimed, "connections reset: all TCBs in use, and they stood still")                   \
+    X(tcp_reclaimed, "connections reset: all TCBs were in use, and these made no progress")        \
     X(tcp_no_listener, "listens refused: all listeners in use")                                    \
     X(tcp_no_port, "connects refused: no ephemeral port free")                                     \
     X(tcp_open_refused, "passive opens refused by the integrator (no slot, backlog full)")         \
@@ -36,7 +36,7 @@
     X(tcp_out_of_order, "segments placed beyond a gap")                                            \
     X(tcp_ooo_full, "dropped: too many gaps in the receive stream")                                \
     X(tcp_scoreboard_full, "SACK blocks forgotten: too many holes in the send stream")             \
-    X(tcp_no_record, "flows that go on with a short record of what was sent or received")          \
+    X(tcp_no_record, "flows with a shortened record of sent or received ranges")                   \
     X(tcp_dsack_sent, "duplicates reported to the peer (RFC 2883)")                                \
     X(tcp_dsack_received, "reports of duplicates received (RFC 2883)")                             \
     X(tcp_dsack_ignored, "reports of more duplicates than were ever sent")                         \
@@ -61,7 +61,7 @@
     X(tcp_close_unread, "connections reset: closed with received data unread")                     \
     X(tcp_fin_wait2_timeout, "closed connections whose peer never closed")                         \
     X(tcp_tw_recycled, "TIME-WAIT entries ended early: all in use")                                \
-    X(tcp_tw_reopened, "TIME-WAIT pairs opened anew by a newer SYN")                               \
+    X(tcp_tw_reopened, "TIME-WAIT pairs reopened by a newer SYN")                                  \
     X(tcp_tw_rst_ignored, "resets ignored in TIME-WAIT (RFC 1337)")                                \
     X(tcp_icmp_ignored, "ICMP errors ignored: quote nothing under way")                            \
     X(tcp_icmp_soft, "ICMP errors noted as soft errors")                                           \

@@ -68,8 +68,9 @@ static void note_mac(struct link *l, const uint8_t mac[6])
     static const uint8_t none[6];
 
     if (memcmp(l->mac, mac, 6) != 0 && memcmp(l->mac, none, 6) != 0)
-        log_msg("the Ethernet address of the interface is another now: toed keeps to the one that "
-                "it began with; start it anew if nothing reaches it");
+        log_msg(
+            "the Ethernet address of the interface has changed: toed keeps the one of its start; "
+            "restart it if peers no longer reach it");
     memcpy(l->mac, mac, 6);
 }
 

@@ -22,15 +22,16 @@ static void set_mtu(struct engine *e, void *arg)
 static void say_mtu(uint32_t now, uint32_t used, int before)
 {
     if (now == used)
-        log_msg("the MTU of the interface is %u now: all connections keep to it", now);
+        log_msg("the MTU of the interface is now %u: all connections use it", now);
     else if (now < used)
-        log_msg("the MTU of the interface is %u now: the TOE needs %u at least, and what is larger "
-                "may be lost",
+        log_msg("the MTU of the interface is now %u, and toed sends frames for %u: longer ones may "
+                "be lost",
                 now, used);
     else if (before)
-        log_msg("the MTU of the interface is %u now: toed goes on with %u, which it began with; "
-                "start it anew to use more",
-                now, used);
+        log_msg(
+            "the MTU of the interface is now %u: toed keeps %u, its value at the start; restart "
+            "it to use the larger one",
+            now, used);
 }
 
 /* Replaces the register page for hosts that attach later. A host that already has the page keeps

@@ -421,7 +421,7 @@ static int look_again(struct kernel *k)
     char text[INET_ADDRSTRLEN];
 
     if (find_mac(k->ifname, mac) == 0 && memcmp(mac, k->mac, 6) != 0) {
-        log_msg("the Ethernet address of %s is another now: start toed anew", k->ifname);
+        log_msg("the Ethernet address of %s has changed: restart toed", k->ifname);
         return 1;
     }
     look_at_addresses6(k);

@@ -281,9 +281,11 @@ int heir_settle(struct heir *h, struct control *c, char *err, size_t err_size)
         return fail(err, err_size, EXIT_RUNTIME, "the running toed does not listen any more");
     n = last_word(h, word, sizeof(word));
     if (talk_is(word, n, "BACK") || n < 0)
-        return fail(err, err_size, EXIT_RUNTIME, "it took too long: the running toed serves on");
+        return fail(err, err_size, EXIT_RUNTIME,
+                    "the take-over took too long: the running toed continues to serve");
     if (n == 0)
-        log_msg("the toed that ran has gone before it said the last word: going on without it");
+        log_msg("the running toed ended before it confirmed the end of the take-over: continuing "
+                "without it");
     close(h->fd);
     h->fd = -1;
     takeover_free(&h->image, 1);

@@ -242,7 +242,7 @@ int takeover_give(struct control *c, struct client *cl)
     }
     end_other(cl);
     if (go(c, heir) != 0) { /* toed cannot continue */
-        log_msg("ending: what was stopped for pid %d cannot go on", cl->pid);
+        log_msg("ending: the engines that paused for pid %d do not resume", cl->pid);
         _exit(EXIT_RUNTIME);
     }
     log_msg("serving on");
