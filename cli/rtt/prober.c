@@ -160,7 +160,11 @@ static bool open_socket(struct prober *p)
         return false;
     if (setsockopt(p->fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof room) != 0)
         setsockopt(p->fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
-    return stamps_enable(p->fd, p->hardware) || fail(p, "cannot enable time stamps");
+    if (!stamps_enable(p->fd, p->hardware))
+        return fail(p, "cannot enable time stamps");
+    if (!p->hardware)
+        stamps_settle();
+    return true;
 }
 
 /* ---- answers and stamps */

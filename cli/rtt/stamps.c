@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
@@ -106,4 +107,52 @@ int stamps_sent(int fd, bool hardware, uint32_t *number, uint64_t *stamp)
     }
     *number = err.ee_data;
     return 1;
+}
+
+#define MS 1000000L
+
+/* A datagram socket of the loopback interface, connected to itself, or -1. */
+static int open_loop(void)
+{
+    struct sockaddr_in self = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof self;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    if (bind(fd, (struct sockaddr *)&self, size) == 0 &&
+        getsockname(fd, (struct sockaddr *)&self, &size) == 0 &&
+        connect(fd, (struct sockaddr *)&self, size) == 0 && stamps_enable(fd, false))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Sends one datagram over the loop: 1 it returned with a stamp, 0 without, -1 not at all. */
+static int try_loop(int fd)
+{
+    struct sockaddr_storage from;
+    uint64_t stamp;
+    char byte = 0;
+
+    /* the loopback interface delivers before send() returns */
+    if (send(fd, &byte, 1, 0) != 1 || stamps_receive(fd, &byte, 1, false, &stamp, &from) != 1)
+        return -1;
+    return stamp != 0;
+}
+
+void stamps_settle(void)
+{
+    const struct timespec step = {0, MS}, blind = {0, 50 * MS};
+    int fd = open_loop(), tries, got = -1;
+
+    for (tries = 0; fd >= 0 && tries < 1000; tries++) {
+        if ((got = try_loop(fd)) != 0)
+            break;
+        nanosleep(&step, NULL);
+    }
+    if (got < 0)
+        nanosleep(&blind, NULL);
+    if (fd >= 0)
+        close(fd);
 }

@@ -11,8 +11,12 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* Enables stamps of a socket. Returns false with errno. */
+/* Enables stamps of a socket. Returns false with errno. Stamps of the kernel begin when a work item
+ * of it has run (net_enable_timestamp()): call stamps_settle() before the first message. */
 bool stamps_enable(int fd, bool hardware);
+/* Waits until the kernel stamps received packets, a second at most. For that it sends datagrams
+ * over the loopback interface; without one it waits 50 ms. */
+void stamps_settle(void);
 /* Restarts the numbering of sent messages at 0. Returns false with errno. */
 bool stamps_renumber(int fd, bool hardware);
 

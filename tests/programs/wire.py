@@ -11,6 +11,7 @@ import argparse
 import heapq
 import itertools
 import json
+import os
 import select
 import signal
 import socket
@@ -114,6 +115,8 @@ def main():
         sys.exit(0)
 
     signal.signal(signal.SIGTERM, tell)
+    # veth queues a frame at the CPU that sends it: from two CPUs they may arrive in another order
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     print("wire", flush=True)
     wire.run()
 

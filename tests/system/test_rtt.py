@@ -74,7 +74,9 @@ class Stretch:
 
     @contextlib.contextmanager
     def responder(self, at: str = "7"):
-        with self.far.start([TOEHOLD, "rtt", "--respond", at, "--json"], name="respond") as p:
+        # on one CPU, as the wire: its replies stay in order
+        command = ["taskset", "-c", str(min(os.sched_getaffinity(0))), TOEHOLD, "rtt", "--json"]
+        with self.far.start([*command, "--respond", at], name="respond") as p:
             proc.wait_until(lambda: "responding" in p.text(), "the responder", proc=p)
             yield p
 
