@@ -150,7 +150,7 @@ static int serve_sink(struct server *s, struct peer *p, size_t n)
 }
 
 /* Ends a stream: sends its length, 8 bytes big endian. */
-static int tell_count(struct server *s, struct peer *p)
+static int send_count(struct server *s, struct peer *p)
 {
     uint8_t count[COUNT_BYTES];
     unsigned i;
@@ -210,7 +210,7 @@ static int readable(struct server *s, struct peer *p)
     if (n < 0)
         return errno == EAGAIN ? 0 : -1;
     if (n == 0)
-        return s->o->role == ROLE_SINK ? tell_count(s, p) : -1;
+        return s->o->role == ROLE_SINK ? send_count(s, p) : -1;
     s->bytes_in += (uint64_t)n;
     switch (s->o->role) {
     case ROLE_PINGPONG:

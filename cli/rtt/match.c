@@ -431,7 +431,7 @@ static struct flow *flow_of(struct matcher *m, const struct packet *p, bool leav
 }
 
 /* A SYN with another number than the last: a new connection reuses the ports. */
-static void begin_anew(struct matcher *m, struct flow *f, const struct packet *p)
+static void restart_flow(struct matcher *m, struct flow *f, const struct packet *p)
 {
     if (f->syn && f->isn == p->seq)
         return; /* a retransmitted SYN */
@@ -452,7 +452,7 @@ static void tcp_leaves(struct matcher *m, const struct packet *p, uint64_t stamp
     ++*m->left;
     f->sent = stamp;
     if (p->tcp_flags & TCP_SYN)
-        begin_anew(m, f, p);
+        restart_flow(m, f, p);
     if ((int32_t)(p->seq - f->highest) < 0) {
         /* Retransmitted: an ACK from there on may belong to either copy (Karn). */
         for (i = 0; i < f->count; i++)

@@ -175,7 +175,7 @@ static void conn_put(struct toec_conn *c)
 
 /* ---- events ---- */
 
-static void tell(struct toec_conn *c, unsigned what)
+static void report(struct toec_conn *c, unsigned what)
 {
     struct toec_easy *e = c->easy;
 
@@ -314,7 +314,7 @@ static void gone(struct toec_conn *c, toec_u32 reason)
     c->reason = reason;
     if (c->flags & C_PASSIVE) /* a handshake that was not announced */
         c->flags |= C_SILENT;
-    tell(c, TOEC_EASY_GONE);
+    report(c, TOEC_EASY_GONE);
 }
 
 void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_event ev,
@@ -327,22 +327,22 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
     case TOEC_EV_ESTABLISHED:
         c->flow = flow;
         c->flags &= ~C_PASSIVE;
-        tell(c, TOEC_EASY_OPEN);
+        report(c, TOEC_EASY_OPEN);
         return;
     case TOEC_EV_DATA:
         c->rx_ready += arg;
-        tell(c, TOEC_EASY_READ);
+        report(c, TOEC_EASY_READ);
         return;
     case TOEC_EV_ACKED:
         c->tx_used -= arg;
         if (c->flags & C_FULL) {
             c->flags &= ~C_FULL;
-            tell(c, TOEC_EASY_WRITE);
+            report(c, TOEC_EASY_WRITE);
         }
         return;
     case TOEC_EV_PEER_CLOSED:
         c->flags |= C_END;
-        tell(c, TOEC_EASY_END);
+        report(c, TOEC_EASY_END);
         return;
     case TOEC_EV_ERROR:
         c->reason = arg;

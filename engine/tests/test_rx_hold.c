@@ -109,7 +109,7 @@ static void deliver(struct road *r)
 
 /* ---- the host at A ---- */
 
-static void tell(void *arg, const struct toe_cmd *c)
+static void notify(void *arg, const struct toe_cmd *c)
 {
     struct reader *r = arg;
 
@@ -284,7 +284,7 @@ static void begin(uint32_t hold_min, uint32_t bound)
     w.seed = seed;
     bench_init(&w.t);
     memwire_hold(w.t.wire_a, bound);
-    w.r.qp = qp_new_inside(&cfg, -1, "direct", tell, &w.r, err, sizeof(err));
+    w.r.qp = qp_new_inside(&cfg, -1, "direct", notify, &w.r, err, sizeof(err));
     assert_non_null(w.r.qp);
     assert_int_equal(engine_adopt(w.t.a, w.r.qp), 0);
     assert_int_equal(hold_begin(w.t.a, w.r.qp, hold_min, told_of_first, &w.r), 0);

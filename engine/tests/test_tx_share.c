@@ -71,7 +71,7 @@ static void run(uint64_t ns)
     bench_run(&w.t, 0);
 }
 
-static void tell(void *arg, const struct toe_cmd *c)
+static void notify(void *arg, const struct toe_cmd *c)
 {
     (void)arg;
     switch (toe_cmd_type(c)) {
@@ -112,7 +112,7 @@ static void begin(int shared)
     w.seed = seed;
     bench_init(&w.t);
     cfg.tx_size = TX;
-    w.qp = qp_new_inside(&cfg, -1, "direct", tell, &w, err, sizeof(err));
+    w.qp = qp_new_inside(&cfg, -1, "direct", notify, &w, err, sizeof(err));
     assert_non_null(w.qp);
     w.qp->tx_shared = shared;
     assert_int_equal(engine_adopt(w.t.a, w.qp), 0);
@@ -240,10 +240,10 @@ static void no_more_is_sent_than_there_is_room_for(void **state)
     connect_over(100 * NS_PER_US);
     assert_int_equal(w.size, 64 * KIB);
     c = toe_cmd_make(TOE_CMD_SEND, 0, 0, w.fx, 64 * KIB + 1, 0);
-    w.qp->tell = NULL; /* which would fail the test */
+    w.qp->notify = NULL; /* which would fail the test */
     direct_command(w.qp, &c);
     assert_int_equal(w.t.a->counters[EC_cmd_bad_length], 1);
-    w.qp->tell = tell;
+    w.qp->notify = notify;
     w.qp->hw.head = w.qp->answers.tail; /* the ring is full: no notification */
     others_gone(s, 20);
     end();

@@ -40,11 +40,11 @@ static void *load(char *why, size_t size)
     Dl_info self;
     char exe[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    const char *slash, *told = getenv("TOEHOLD_MODULES");
+    const char *slash, *modules = getenv("TOEHOLD_MODULES");
     void *lib = NULL;
 
-    if (told && *told)
-        return try_load(told, strlen(told), "/", why, size);
+    if (modules && *modules)
+        return try_load(modules, strlen(modules), "/", why, size);
     exe[n > 0 ? n : 0] = '\0';
     slash = strrchr(exe, '/');
     if (slash)

@@ -491,7 +491,7 @@ struct toec_rtt {
 /* Calls the function with each sample from now on, within toec_input(); 0: stops. It must not call
  * the stack. */
 typedef void (*toec_rtt_fn)(void *user, const struct toec_rtt *sample);
-void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn tell);
+void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn watch);
 
 /* An own address of IPv6. */
 struct toec_own_addr {

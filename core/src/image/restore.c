@@ -102,8 +102,8 @@ static const char *restore_stack(struct toec_restoring *r)
         return "the image is of a later time than now: both must go by one clock";
     if (!same_bytes(r, TOEC_TAG_MAC, s->cfg.mac, 6) || !same_bytes(r, TOEC_TAG_IP, s->cfg.ip, 4))
         return "the image is of another address";
-    r->said = (toec_u32)toec_image_number(&r->in, TOEC_TAG_FLOWS);
-    if (r->said > s->cfg.max_flows)
+    r->announced = (toec_u32)toec_image_number(&r->in, TOEC_TAG_FLOWS);
+    if (r->announced > s->cfg.max_flows)
         return "the image has more flows than there is room for";
     if (take(r, &toec_t_stack, s))
         return DAMAGED;
@@ -420,7 +420,7 @@ const char *toec_restore(struct toec_stack *s, const void *image, unsigned long 
         wrong = toec_restore_flow_end(&r);
     if (!wrong && r.keys)
         wrong = "the image is damaged: it has keys of nobody";
-    if (!wrong && r.flows != r.said)
+    if (!wrong && r.flows != r.announced)
         wrong = "the image is damaged: it has fewer flows than it says";
     if (!wrong && toec_timer_pending(&s->ip6.rs) && !toec_own_link_local(s))
         wrong = "the image is damaged: routers are asked for from no address";

@@ -99,7 +99,7 @@ const char *toec_restore_flow(struct toec_restoring *r)
     id.local_port = is.local_port;
     id.remote_port = is.remote_port;
     hash = toec_tuple_hash(r->s, &id);
-    if (r->flows == r->said || r->s->tcp->flows.used == r->s->tcp->flows.total ||
+    if (r->flows == r->announced || r->s->tcp->flows.used == r->s->tcp->flows.total ||
         toec_tcb_find(r->s, hash, &id))
         return "the image is damaged: a flow is there twice, or there are more than it says";
     t = toec_tcb_new(r->s, &id, hash, r->now);

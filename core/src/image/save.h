@@ -94,12 +94,12 @@ struct toec_restoring {
     const struct toec_restorer *by;
     toec_time now;
     struct toec_image_in in;
-    struct toec_tw *tw;       /* the last one restored */
-    struct toec_ao_key *keys; /* keys of TCP-AO read so far that have no owner yet */
-    struct toec_tcb *flow;    /* the current flow, incomplete while its records are read */
-    toec_u32 half_of;         /* its listener's index + 1 */
-    toec_u32 flows, said;     /* flows restored; flows that the image announces */
-    toec_u8 has_cc;           /* its algorithm's record was read */
+    struct toec_tw *tw;        /* the last one restored */
+    struct toec_ao_key *keys;  /* keys of TCP-AO read so far that have no owner yet */
+    struct toec_tcb *flow;     /* the current flow, incomplete while its records are read */
+    toec_u32 half_of;          /* its listener's index + 1 */
+    toec_u32 flows, announced; /* flows restored; flows that the image announces */
+    toec_u8 has_cc;            /* its algorithm's record was read */
 };
 
 #endif

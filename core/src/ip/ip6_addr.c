@@ -260,10 +260,10 @@ static toec_time end_of(toec_u32 seconds, toec_time now)
 /* R4862-05: an advertisement cannot end the lifetime of an address at once. */
 static toec_time new_valid(const struct toec_own6 *own, toec_u32 valid, toec_time now)
 {
-    toec_time said = end_of(valid, now), two_hours = now + TWO_HOURS * TOEC_NS_PER_S;
+    toec_time lifetime = end_of(valid, now), two_hours = now + TWO_HOURS * TOEC_NS_PER_S;
 
-    if (valid > TWO_HOURS || said > own->valid_until)
-        return said;
+    if (valid > TWO_HOURS || lifetime > own->valid_until)
+        return lifetime;
     return TOEC_MIN(own->valid_until, two_hours);
 }
 

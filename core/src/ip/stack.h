@@ -44,7 +44,7 @@ struct toec_stack {
     struct toec_icmp4 icmp4;
     struct toec_ip6 ip6;
     struct toec_wait wait;
-    toec_rtt_fn tell_rtt; /* 0: not watched */
+    toec_rtt_fn rtt_watch; /* 0: not watched */
     toec_u64 counters[TOEC_C_MAX];
 };
 

@@ -43,7 +43,7 @@ void toec_due(struct toec_stack *s, struct toec_tcb *t, toec_u32 due, toec_time 
 void toec_rtt_timed(struct toec_stack *s, struct toec_tcb *t, toec_u32 rtt)
 {
     toec_rtt_sample(t, rtt);
-    if (TOEC_UNLIKELY(s->tell_rtt != 0)) {
+    if (TOEC_UNLIKELY(s->rtt_watch != 0)) {
         struct toec_rtt r;
 
         r.local = t->local;
@@ -51,13 +51,13 @@ void toec_rtt_timed(struct toec_stack *s, struct toec_tcb *t, toec_u32 rtt)
         r.local_port = t->local_port;
         r.remote_port = t->remote_port;
         r.rtt = rtt ? rtt : 1;
-        s->tell_rtt(s->cfg.user, &r);
+        s->rtt_watch(s->cfg.user, &r);
     }
 }
 
-void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn tell)
+void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn watch)
 {
-    s->tell_rtt = tell;
+    s->rtt_watch = watch;
 }
 
 /* R1122-25 */

@@ -10,11 +10,11 @@
 
 /* Counts a message. Returns 1 when it may be logged. *left_out: messages suppressed before it,
  * reported once. */
-static int may_say(unsigned *left_out)
+static int may_log(unsigned *left_out)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static uint64_t second;
-    static unsigned said, kept;
+    static unsigned logged, kept;
     uint64_t now = engine_clock() / NS_PER_S;
     int may;
 
@@ -23,10 +23,10 @@ static int may_say(unsigned *left_out)
     if (now != second) {
         *left_out = kept;
         second = now;
-        said = kept = 0;
+        logged = kept = 0;
     }
-    may = said < LOG_LIMIT;
-    said += may;
+    may = logged < LOG_LIMIT;
+    logged += may;
     kept += !may;
     pthread_mutex_unlock(&lock);
     return may;
@@ -38,7 +38,7 @@ void log_limited(const char *format, ...)
     char text[400];
     va_list args;
 
-    if (!may_say(&left_out))
+    if (!may_log(&left_out))
         return;
     if (left_out)
         log_msg("%u messages about programs were left out: more than %u a second", left_out,

@@ -271,11 +271,11 @@ static int do_close(struct qp *qp, const struct command *c)
 void command_close_left(struct slot *s)
 {
     struct engine *e = s->qp->engine;
-    uint32_t unsaid = s->rx_reported + s->pend_data;
+    uint32_t unreported = s->rx_reported + s->pend_data;
 
     closing(s);
-    if (unsaid && unsaid <= s->qp->cfg.rx_size >> 2)
-        toec_recv(e->stack, s->flow, unsaid, e->now);
+    if (unreported && unreported <= s->qp->cfg.rx_size >> 2)
+        toec_recv(e->stack, s->flow, unreported, e->now);
     toec_close(e->stack, s->flow, e->now);
 }
 

@@ -13,7 +13,7 @@
 #include "qp.h"
 
 /* Delivers the answers from the HW ring. */
-static unsigned tell_answers(struct qp *qp)
+static unsigned notify_answers(struct qp *qp)
 {
     /* the host's doorbell memory, written here on its behalf */
     struct toedev_doorbells *d = (void *)(qp->area + qp->layout.doorbells);
@@ -21,7 +21,7 @@ static unsigned tell_answers(struct qp *qp)
     unsigned n = 0;
 
     while (toe_ring_get(&qp->answers, &c)) {
-        qp->tell(qp->tell_arg, &c);
+        qp->notify(qp->notify_arg, &c);
         n++;
     }
     toe_ring_store(&d->hw_tail, qp->answers.tail);
@@ -33,22 +33,22 @@ void direct_command(struct qp *qp, const struct toe_cmd *raw)
     if (qp->halted || qp->dropped)
         return;
     if (!toe_ring_has_room(&qp->hw) && !command_can_answer(qp))
-        tell_answers(qp);
+        notify_answers(qp);
     command_run(qp, raw, (uint32_t)qp->sw_commands++);
 }
 
-unsigned direct_tell(struct qp *qp)
+unsigned direct_notify(struct qp *qp)
 {
     unsigned n = 0, answers = 0;
     struct slot *s;
 
     if (qp->hw.head != qp->answers.tail)
-        answers = tell_answers(qp);
+        answers = notify_answers(qp);
     while ((s = qp->pend_first)) {
         while (s->pending) {
             struct toe_cmd c = event_next(s);
 
-            qp->tell(qp->tell_arg, &c);
+            qp->notify(qp->notify_arg, &c);
             n++;
         }
         qp->pend_first = s->pend_next;

@@ -7,6 +7,6 @@
 
 void direct_command(struct qp *qp, const struct toe_cmd *raw);
 /* Delivers pending notifications. Returns how many. */
-unsigned direct_tell(struct qp *qp);
+unsigned direct_notify(struct qp *qp);
 
 #endif

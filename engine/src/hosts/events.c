@@ -275,8 +275,8 @@ unsigned events_flush(struct qp *qp)
         discard(qp);
         return 0;
     }
-    if (qp->tell)
-        return direct_tell(qp);
+    if (qp->notify)
+        return direct_notify(qp);
     if (qp->pend_first)
         n = write_pending(qp);
     if (qp->full && !qp->pend_first && event_room(qp) != 0)

@@ -47,9 +47,9 @@ static void fetch_direct(const struct qp *qp, const struct toec_expected *x, uns
         __builtin_prefetch(qp->area + rx + (x[i].off & (qp->cfg.rx_size - 1)), 1);
     }
     if (data)
-        qp->expect(qp->tell_arg, slots, data, 1);
+        qp->expect(qp->notify_arg, slots, data, 1);
     if (others < TOEC_EXPECT_MAX)
-        qp->expect(qp->tell_arg, slots + others, TOEC_EXPECT_MAX - others, 0);
+        qp->expect(qp->notify_arg, slots + others, TOEC_EXPECT_MAX - others, 0);
 }
 
 void expect_send(void *user, void *owner, toec_u32 off)

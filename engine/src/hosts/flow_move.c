@@ -17,8 +17,8 @@
  * held frames (rx_hold.h), and there is only one such host. */
 static int alike(const struct qp *a, const struct qp *b)
 {
-    return a->cfg.tx_size == b->cfg.tx_size && a->cfg.rx_size == b->cfg.rx_size && !a->tell &&
-           !b->tell && !a->held && !b->held;
+    return a->cfg.tx_size == b->cfg.tx_size && a->cfg.rx_size == b->cfg.rx_size && !a->notify &&
+           !b->notify && !a->held && !b->held;
 }
 
 /* Cleans up the slot that the flow has left. */

@@ -10,7 +10,7 @@
 
 _Static_assert(TOEDEV_IP6_ADDRS <= NETIO_IP6_MAX, "as many addresses as the back end takes");
 
-void ip6_tell(struct engine *e, struct qp *qp)
+void ip6_notify(struct engine *e, struct qp *qp)
 {
     struct toedev_ip6 *to = &qp->status->ip6;
     struct toec_own_addr own[TOEDEV_IP6_ADDRS];
@@ -49,5 +49,5 @@ void ip6_update(struct engine *e)
         memcpy(addrs[i], own[i].addr.b, 16);
     netio_set_ip6(e->netio, (const uint8_t(*)[16])addrs, n);
     for (i = 0; i < e->qp_count; i++)
-        ip6_tell(e, e->qps[i]);
+        ip6_notify(e, e->qps[i]);
 }

@@ -6,7 +6,7 @@
 #include "qp.h"
 
 /* Writes the TOE's IPv6 configuration into the status page. */
-void ip6_tell(struct engine *e, struct qp *qp);
+void ip6_notify(struct engine *e, struct qp *qp);
 /* Called in every step: notifies the back end and the hosts when it has changed. */
 void ip6_update(struct engine *e);
 

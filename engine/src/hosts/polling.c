@@ -208,7 +208,7 @@ static void interrupt(struct polling *p, struct outlet *o, uint64_t now)
 }
 
 /* Publishes to the listed outlets; those whose interrupt moderation delays stay in the list. */
-static void tell(struct polling *p, uint64_t now)
+static void notify(struct polling *p, uint64_t now)
 {
     struct outlet *o, **at = &p->first;
 
@@ -243,7 +243,7 @@ unsigned polling_round(struct polling *p, uint64_t now)
     for (i = 0; i < p->count; i++)
         n += deal(p, &p->rings[i]);
     if (p->first)
-        tell(p, now);
+        notify(p, now);
     return n;
 }
 

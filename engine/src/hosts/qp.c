@@ -165,7 +165,7 @@ static struct qp *no_qp(struct qp *qp, char *err, size_t err_size)
 }
 
 struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const char *name,
-                         void (*tell)(void *arg, const struct toe_cmd *c), void *arg, char *err,
+                         void (*notify)(void *arg, const struct toe_cmd *c), void *arg, char *err,
                          size_t err_size)
 {
     struct qp *qp = lines_calloc(1, sizeof(*qp));
@@ -180,18 +180,18 @@ struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const c
     qp->irq_fd = irq_fd;
     qp->area_fd = -1;
     qp->doorbell_fd = -1;
-    qp->outlet.irq.broken = tell != NULL;
+    qp->outlet.irq.broken = notify != NULL;
     qp->outlet.irq.deadline = UINT64_MAX;
     qp->orphan_deadline = UINT64_MAX;
-    qp->tell = tell;
-    qp->tell_arg = arg;
+    qp->notify = notify;
+    qp->notify_arg = arg;
     copy_name(qp, name);
     (void)!getrandom(&qp->opening_salt, sizeof(qp->opening_salt), GRND_NONBLOCK);
     errno = EINVAL;
     if (toedev_layout_inside(cfg, &qp->layout) != 0 || make_slots(qp) != 0 || map_area(qp, -1) != 0)
         return no_qp(qp, err, err_size);
     madvise(qp->area, qp->layout.total, MADV_DONTFORK);
-    if (tell) {
+    if (notify) {
         toe_ring_rx_init(&qp->answers, qp->area + qp->layout.hw_ring, cfg->hw_entries);
         return qp;
     }
@@ -297,7 +297,7 @@ void qp_drop(struct qp *qp)
 
     if (qp->dropped || qp->leaving)
         return;
-    waiting = qp->tell || qp->halted ? 0 : toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head);
+    waiting = qp->notify || qp->halted ? 0 : toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head);
     qp->leaving = waiting == TOE_RING_BAD ? 0 : waiting;
     if (!qp->leaving)
         drop_now(qp);

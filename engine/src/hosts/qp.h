@@ -129,10 +129,10 @@ struct qp {
 
     /* Direct queue pairs (direct.c) deliver notifications to this function, without rings,
      * doorbells or interrupts. NULL: not direct. */
-    void (*tell)(void *arg, const struct toe_cmd *c);
+    void (*notify)(void *arg, const struct toe_cmd *c);
     /* Announces slots that are likely to get notifications soon (see toe/inline.h). May be NULL. */
     void (*expect)(void *arg, const uint32_t *slots, unsigned n, int data);
-    void *tell_arg;
+    void *notify_arg;
     int tx_shared; /* flows use a share of their send buffers, and the host supports it */
     struct toe_ring_rx answers; /* reads the HW ring, which is this process's own memory */
 
@@ -164,7 +164,7 @@ struct qp *qp_new(const struct qp_attach *a, uint32_t *reason, char *err, size_t
  * doorbell and interrupt exist unless the queue pair is direct. Owns irq_fd. On failure returns
  * NULL, with a message in err. */
 struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const char *name,
-                         void (*tell)(void *arg, const struct toe_cmd *c), void *arg, char *err,
+                         void (*notify)(void *arg, const struct toe_cmd *c), void *arg, char *err,
                          size_t err_size);
 void qp_free(struct qp *qp);
 /* Drops a queue pair whose host has gone. Commands that it had announced are processed, flows that

@@ -89,7 +89,7 @@ void record_touch(struct slot *s)
 {
     struct engine *e = s->qp->engine;
 
-    if (s->dirty || s->qp->tell) /* a host in this thread requests it when needed */
+    if (s->dirty || s->qp->notify) /* a host in this thread requests it when needed */
         return;
     s->dirty = 1;
     s->dirty_at = e->now;

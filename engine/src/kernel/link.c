@@ -45,7 +45,7 @@ int link_open(struct link *l, unsigned ifindex)
 
 static void note_state(struct link *l, unsigned flags)
 {
-    static const char *const said[] = {
+    static const char *const messages[] = {
         [LINK_UP] = "the interface is up again",
         [LINK_NO_CARRIER] =
             "the interface has no carrier: nothing is sent or received until it is up again",
@@ -59,7 +59,7 @@ static void note_state(struct link *l, unsigned flags)
     if (state == l->state)
         return;
     l->state = state;
-    log_msg("%s", said[state]);
+    log_msg("%s", messages[state]);
 }
 
 /* Logs a changed MAC address. toed keeps its own, since neighbours have cached it. */

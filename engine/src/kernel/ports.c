@@ -102,7 +102,7 @@ struct ports *ports_new(const uint8_t ip[4], unsigned ifindex, const struct port
 
 /* ---- configuration of the XDP program ---- */
 
-static void say(struct ports *p, uint16_t number)
+static void announce(struct ports *p, uint16_t number)
 {
     const struct port *e = &p->port[number];
     unsigned how = 0;
@@ -196,7 +196,7 @@ static void del(struct ports *p, uint16_t number)
     p->held[e->at] = p->held[--p->count];
     p->port[p->held[e->at]].at = e->at;
     memset(e, 0, sizeof(*e));
-    say(p, number);
+    announce(p, number);
 }
 
 void ports_free(struct ports *p)
@@ -311,7 +311,7 @@ int ports_listen(struct ports *p, const struct toec_addr *addr, uint16_t port,
     if (rc == 0) {
         e->kept += found >= 0;
         e->listeners++;
-        say(p, port);
+        announce(p, port);
     } else if (e->held && !e->listeners && !e->flows && !e->chosen) {
         del(p, port);
     }
@@ -353,7 +353,7 @@ void ports_unlisten(struct ports *p, uint16_t port, int kept)
         del(p, port);
     } else if (e->listeners == 0) {
         let_go(p, e);
-        say(p, port);
+        announce(p, port);
     }
     pthread_mutex_unlock(&p->lock);
 }
@@ -392,7 +392,7 @@ static uint16_t choose(struct ports *p, unsigned try, uid_t uid)
     p->port[port].chosen = 1;
     p->port[port].wide = 1;
     p->chosen++;
-    say(p, port);
+    announce(p, port);
     return port;
 }
 
@@ -461,7 +461,7 @@ int ports_connect(struct ports *p, const struct toec_addr *from, uint16_t *port,
     if (rc == 0) {
         p->port[*port].flows++;
         p->port[*port].free_at = 0;
-        say(p, *port);
+        announce(p, *port);
     }
     pthread_mutex_unlock(&p->lock);
     return rc;
@@ -571,7 +571,7 @@ int ports_restore(struct ports *p, const struct toec_image_in *in, struct takeov
     return rc;
 }
 
-void ports_say(struct ports *p)
+void ports_announce(struct ports *p)
 {
     uint32_t i;
 
@@ -582,7 +582,7 @@ void ports_say(struct ports *p)
 
         for (n = 0; n < e->places; n++)
             (void)p->ops->place(p->arg, e->place[n].b, p->held[i], 1); /* there was room before */
-        say(p, p->held[i]);
+        announce(p, p->held[i]);
     }
     pthread_mutex_unlock(&p->lock);
 }

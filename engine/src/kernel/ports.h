@@ -75,7 +75,7 @@ void ports_save(struct ports *p, struct toec_image_out *o, struct takeover *t);
 int ports_is_ip6(const struct toec_image_in *in);
 int ports_restore(struct ports *p, const struct toec_image_in *in, struct takeover *t);
 /* Configures all ports in a new XDP program. */
-void ports_say(struct ports *p);
+void ports_announce(struct ports *p);
 
 /* Called periodically: releases ports that have been unused for the duration of TIME-WAIT. Returns
  * non-zero while ports chosen by ports_connect() remain. */

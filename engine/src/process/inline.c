@@ -96,7 +96,7 @@ static void fill_info(const struct options *o, struct toedev_inline_info *out)
     out->spin_us = o->spin_us;
 }
 
-static void say_no_cpu(uint32_t cpu, char *err, size_t err_size)
+static void fail_no_cpu(uint32_t cpu, char *err, size_t err_size)
 {
     snprintf(err, err_size,
              "--cpu %u: this machine has no such CPU, or the program may not run on it", cpu);
@@ -113,7 +113,7 @@ static int probe_cpu(const struct options *o, char *err, size_t err_size)
     CPU_SET(o->cpu[0], &one);
     if (sched_setaffinity(0, sizeof(one), &one) == 0)
         return sched_setaffinity(0, sizeof(before), &before) == 0 ? 0 : EXIT_RUNTIME;
-    say_no_cpu(o->cpu[0], err, err_size);
+    fail_no_cpu(o->cpu[0], err, err_size);
     return EXIT_CONFIG;
 }
 
@@ -368,7 +368,7 @@ static int start_thread(struct toedev_inline *t, char *err, size_t err_size)
     int rc = engine_start(t->engine);
 
     if (rc == EINVAL && t->options.cpu_count)
-        say_no_cpu(t->options.cpu[0], err, err_size);
+        fail_no_cpu(t->options.cpu[0], err, err_size);
     else if (rc != 0)
         snprintf(err, err_size, "cannot start a thread: %s", strerror(rc));
     return rc == 0 ? 0 : -1;
@@ -450,7 +450,7 @@ static void inline_close(struct toedev_inline *t)
     engine_join(t->engine);
     now = engine_clock();
     t->engine->now = now;
-    t->qp->tell = NULL; /* no more notifications, */
+    t->qp->notify = NULL; /* no more notifications, */
     t->qp->expect = NULL;
     t->engine->hold.min = 0; /* ... and no more reads */
     qp_drop(t->qp);

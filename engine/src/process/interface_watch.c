@@ -19,7 +19,7 @@ static void set_mtu(struct engine *e, void *arg)
     e->idle_until = 0;
 }
 
-static void say_mtu(uint32_t now, uint32_t used, int before)
+static void log_mtu(uint32_t now, uint32_t used, int before)
 {
     if (now == used)
         log_msg("the MTU of the interface is now %u: all connections use it", now);
@@ -36,7 +36,7 @@ static void say_mtu(uint32_t now, uint32_t used, int before)
 
 /* Replaces the register page for hosts that attach later. A host that already has the page keeps
  * the old one. */
-static void tell_hosts(struct control *c)
+static void notify_hosts(struct control *c)
 {
     int fd = registers_new(c);
 
@@ -57,12 +57,12 @@ static void follow_mtu(struct control *c)
         engine_call(c->engines[i], set_mtu, &used);
     }
     if (c->mtu_seen || used != c->mtu)
-        say_mtu(c->link.mtu, used, c->mtu_seen != 0);
+        log_mtu(c->link.mtu, used, c->mtu_seen != 0);
     c->mtu_seen = c->link.mtu;
     if (used == c->mtu)
         return;
     c->mtu = used;
-    tell_hosts(c);
+    notify_hosts(c);
 }
 
 int interface_watch(struct control *c, int news)

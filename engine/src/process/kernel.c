@@ -162,11 +162,11 @@ static int take_place(void *arg, const uint8_t addr[16], uint16_t port, int on)
 
 static const struct ports_ops ports_ops = {take_port, take_place};
 
-void kernel_say_ports(struct kernel *k)
+void kernel_announce_ports(struct kernel *k)
 {
-    ports_say(k->shared.ports[0]);
+    ports_announce(k->shared.ports[0]);
     if (k->shared.ports[1])
-        ports_say(k->shared.ports[1]);
+        ports_announce(k->shared.ports[1]);
 }
 
 void kernel_save_ports(const struct kernel *k, struct toec_image_out *o, struct takeover *t)
@@ -282,7 +282,7 @@ int kernel_open(struct kernel *k, struct control *c, struct options *o, char *er
     return rc >= 0 ? rc : check_default(k, o, err, err_size);
 }
 
-static void say_addresses6(struct kernel *k)
+static void log_addresses6(struct kernel *k)
 {
     if (k->addresses.count > TOEC_GIVEN_MAX)
         log_msg("%u addresses of IPv6 at %s: %u of them are used", k->addresses.count, k->ifname,
@@ -294,7 +294,7 @@ void kernel_start(struct kernel *k)
 {
     if (k->events < 0)
         return;
-    say_addresses6(k);
+    log_addresses6(k);
     each_engine(k, shared_set_routes, k->routes);
 }
 
@@ -305,7 +305,7 @@ void kernel_resume(struct kernel *k)
     if (read_addresses6(k, &now) == 0)
         k->addresses = now;
     kernel_start(k);
-    kernel_say_ports(k);
+    kernel_announce_ports(k);
 }
 
 /* ---- neighbours ---- */
@@ -318,8 +318,8 @@ struct neighbour_message {
     uint8_t addr[16];
 };
 
-static void neighbour_say(const struct kernel *k, const struct toec_addr *addr, unsigned type,
-                          unsigned flags, unsigned ndm_flags)
+static void neighbour_request(const struct kernel *k, const struct toec_addr *addr, unsigned type,
+                              unsigned flags, unsigned ndm_flags)
 {
     int is4 = routes_is4(addr);
     unsigned size = is4 ? 4 : 16;
@@ -343,8 +343,8 @@ void kernel_ask(struct kernel *k)
     ssize_t n = read(k->asked, addrs, sizeof(addrs)), i;
 
     for (i = 0; i < n / (ssize_t)sizeof(addrs[0]); i++) {
-        neighbour_say(k, &addrs[i], RTM_NEWNEIGH, NLM_F_CREATE, NTF_USE);
-        neighbour_say(k, &addrs[i], RTM_GETNEIGH, 0, 0);
+        neighbour_request(k, &addrs[i], RTM_NEWNEIGH, NLM_F_CREATE, NTF_USE);
+        neighbour_request(k, &addrs[i], RTM_GETNEIGH, 0, 0);
     }
 }
 
@@ -409,7 +409,7 @@ static void look_at_addresses6(struct kernel *k)
     if (memcmp(&now, &k->addresses, sizeof(now)) == 0)
         return;
     k->addresses = now;
-    say_addresses6(k); /* before the routes go: RSTs need them */
+    log_addresses6(k); /* before the routes go: RSTs need them */
 }
 
 /* Reads everything except neighbours again. Returns non-zero when the interface has been replaced

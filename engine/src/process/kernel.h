@@ -40,7 +40,7 @@ int kernel_news(struct kernel *k);
 /* Called when k->asked is readable. */
 void kernel_ask(struct kernel *k);
 /* Configures all ports in a new XDP program. */
-void kernel_say_ports(struct kernel *k);
+void kernel_announce_ports(struct kernel *k);
 /* Like ports_save() and ports_restore(). */
 void kernel_save_ports(const struct kernel *k, struct toec_image_out *o, struct takeover *t);
 int kernel_restore_port(struct kernel *k, const struct toec_image_in *in, struct takeover *t);

@@ -234,7 +234,7 @@ static int share(struct daemon *d)
     return -1;
 }
 
-static void say_ready(const struct daemon *d)
+static void log_ready(const struct daemon *d)
 {
     const struct control *c = &d->control;
     char own[96];
@@ -359,7 +359,7 @@ static int serve(struct daemon *d)
     struct control *c = &d->control;
     int rc;
 
-    say_ready(d);
+    log_ready(d);
     rc = control_run(c);
     if (c->given_away)
         _exit(0); /* another toed owns everything now: reset, unlink and release nothing */

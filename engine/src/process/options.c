@@ -159,8 +159,8 @@ static const char help[] =
     "2 usage, 3 configuration.\n";
 
 /* Writes an error message to o->err or standard error. */
-__attribute__((format(printf, 2, 3))) static int say(const struct options *o, const char *format,
-                                                     ...)
+__attribute__((format(printf, 2, 3))) static int refuse(const struct options *o, const char *format,
+                                                        ...)
 {
     va_list args;
 
@@ -178,7 +178,7 @@ __attribute__((format(printf, 2, 3))) static int say(const struct options *o, co
 
 static int bad(const struct options *o, const char *option, const char *value, const char *want)
 {
-    return say(o, "--%s %s: want %s", option, value, want);
+    return refuse(o, "--%s %s: want %s", option, value, want);
 }
 
 static int number(const struct options *o, const char *option, const char *text, uint32_t low,
@@ -314,7 +314,7 @@ static int parse_offload(struct options *o, const char *text)
     char why[160];
 
     if (offload_parse(text, &changed, &on, why, sizeof(why)) != 0)
-        return say(o, "--offload: %s", why);
+        return refuse(o, "--offload: %s", why);
     o->offload = (o->offload & ~changed) | on;
     o->offload_asked = (o->offload_asked & ~changed) | on;
     return -1;
@@ -325,7 +325,7 @@ static int parse_limits(struct options *o, const char *text)
     char why[160];
 
     if (limits_parse(&o->limits, text, why, sizeof(why)) != 0)
-        return say(o, "--user-limits: %s", why);
+        return refuse(o, "--user-limits: %s", why);
     return -1;
 }
 
@@ -345,7 +345,7 @@ static int parse_cpus(struct options *o, const char *arg)
         if (arg[n] == '\0')
             return -1;
     }
-    return say(o, "--cpu: more than %u CPUs", ENGINES_MAX);
+    return refuse(o, "--cpu: more than %u CPUs", ENGINES_MAX);
 }
 
 static int parse_manager(struct options *o, const char *arg)
@@ -446,9 +446,10 @@ static uint32_t ip_number(const uint8_t ip[4])
 static int check_shared(const struct options *o)
 {
     if (o->has_ip6)
-        return say(o, "--ip shared: IPv6 is shared too: want neither --ip6 nor --ip6-auto");
+        return refuse(o, "--ip shared: IPv6 is shared too: want neither --ip6 nor --ip6-auto");
     if (ip_number(o->gateway) || o->has_mac || o->check_ip)
-        return say(o, "--ip shared: gateway, Ethernet address and conflicts are the kernel's: want "
+        return refuse(o,
+                      "--ip shared: gateway, Ethernet address and conflicts are the kernel's: want "
                       "no --gateway, --mac or --check-ip");
     return -1;
 }
@@ -463,18 +464,18 @@ static int check_addresses(const struct options *o)
     if (o->shared)
         return check_shared(o);
     if (!o->has_ip6 && memcmp(o->gateway6, none, sizeof(none)) != 0)
-        return say(o, "--gateway6: want --ip6 or --ip6-auto too");
+        return refuse(o, "--gateway6: want --ip6 or --ip6-auto too");
     if (o->has_ip6 && memcmp(o->gateway6, o->ip6, sizeof(o->ip6)) == 0 && !o->ip6_auto)
-        return say(o, "--gateway6: want another address than that of --ip6");
+        return refuse(o, "--gateway6: want another address than that of --ip6");
     if (!o->prefix_len && gateway == 0)
         return -1; /* IPv6 only */
     if (!o->prefix_len)
-        return say(o, "--gateway: want --ip too");
+        return refuse(o, "--gateway: want --ip too");
     if (o->prefix_len < 31 && ((ip & host) == 0 || (ip & host) == host))
-        return say(o, "--ip: the %s address of the prefix cannot be the TOE's",
-                   (ip & host) == 0 ? "network" : "broadcast");
+        return refuse(o, "--ip: the %s address of the prefix cannot be the TOE's",
+                      (ip & host) == 0 ? "network" : "broadcast");
     if (gateway != 0 && (gateway == ip || ((gateway ^ ip) & ~host) != 0))
-        return say(o, "--gateway: want another address within the prefix of --ip");
+        return refuse(o, "--gateway: want another address within the prefix of --ip");
     return -1;
 }
 
@@ -496,16 +497,17 @@ static int take_one(struct options *o, int count, char **words, int *at, unsigne
     const struct option_name *n;
 
     if (strncmp(word, "--", 2) != 0)
-        return say(o, "'%s': options only, such as --netif%s", word,
-                   of == OF_TOED ? "; --help shows them" : "");
+        return refuse(o, "'%s': options only, such as --netif%s", word,
+                      of == OF_TOED ? "; --help shows them" : "");
     n = find(word + 2, equals ? (size_t)(equals - word) - 2 : strlen(word) - 2, of);
     if (!n)
-        return say(o, "there is no option '%s'%s", word,
-                   of == OF_TOED ? "; --help shows the options" : " of an engine in the program");
+        return refuse(o, "there is no option '%s'%s", word,
+                      of == OF_TOED ? "; --help shows the options"
+                                    : " of an engine in the program");
     if (equals && !n->has_value)
-        return say(o, "--%s takes no value", n->name);
+        return refuse(o, "--%s takes no value", n->name);
     if (n->has_value && !equals && *at == count)
-        return say(o, "--%s needs a value", n->name);
+        return refuse(o, "--%s needs a value", n->name);
     if (n->has_value)
         arg = equals ? equals + 1 : words[(*at)++];
     return parse_one(o, n->opt, arg);
@@ -530,17 +532,18 @@ static int parse(struct options *o, int count, char **words, unsigned of)
             return rc;
     }
     if (!o->netif || (!o->prefix_len && !o->has_ip6 && !o->shared))
-        return say(o, "--%s is missing%s", o->netif ? "ip" : "netif",
-                   of == OF_TOED ? "; --help shows the options" : "");
+        return refuse(o, "--%s is missing%s", o->netif ? "ip" : "netif",
+                      of == OF_TOED ? "; --help shows the options" : "");
     if (o->shared && of == OF_INSIDE)
-        return say(o, "--ip shared: want toed: an engine in a program has an address of its own");
+        return refuse(o,
+                      "--ip shared: want toed: an engine in a program has an address of its own");
     if (o->force && !o->shared)
-        return say(o, "--force: want --ip shared too");
+        return refuse(o, "--force: want --ip shared too");
     if (o->cpu_count && o->cpu_count != o->engines)
-        return say(o, "--cpu names %u CPUs for %u engine%s: one for each", o->cpu_count, o->engines,
-                   o->engines == 1 ? "" : "s");
+        return refuse(o, "--cpu names %u CPUs for %u engine%s: one for each", o->cpu_count,
+                      o->engines, o->engines == 1 ? "" : "s");
     if (o->manager_pinned && !o->polling)
-        return say(o, "--manager-cpu: want --manager polling too");
+        return refuse(o, "--manager-cpu: want --manager polling too");
     return check_addresses(o);
 }
 
@@ -561,7 +564,7 @@ int options_parse_inside(struct options *o, char *text, char *err, size_t err_si
     o->err_size = err_size;
     for (word = strtok_r(text, " \t\n", &rest); word; word = strtok_r(NULL, " \t\n", &rest)) {
         if (count == WORDS_MAX)
-            return say(o, "more than %d words of options", WORDS_MAX);
+            return refuse(o, "more than %d words of options", WORDS_MAX);
         words[count++] = word;
     }
     return parse(o, count, words, OF_INSIDE);

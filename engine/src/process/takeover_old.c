@@ -111,7 +111,7 @@ static int open_again(struct control *c, int heir)
             nanosleep(&shortly, NULL);
         }
     if (c->kernel)
-        kernel_say_ports(c->kernel);
+        kernel_announce_ports(c->kernel);
     if (netio_settle(c->engines[0]->netio, err, sizeof(err)) != 0)
         log_msg("%s", err); /* our XDP program is still there, or interface_watch.c acts */
     return 0;

@@ -169,7 +169,7 @@ int engine_adopt(struct engine *e, struct qp *qp)
     if (e->cfg.common)
         common_begin(e->cfg.common, qp);
     qp->status->orders = (uint32_t)e->orders;
-    ip6_tell(e, qp);
+    ip6_notify(e, qp);
     engine_count(e, EC_qp_attached);
     return 0;
 }
@@ -320,13 +320,13 @@ static unsigned serve(struct engine *e)
             n += qp_leave(qp); /* also one that has been halted in the meantime */
         else if (qp->halted || qp->dropped)
             n += qp_reap(qp);
-        else if (!qp->tell)
+        else if (!qp->notify)
             n += commands_run(qp);
     }
     return n;
 }
 
-static unsigned tell(struct engine *e)
+static unsigned notify(struct engine *e)
 {
     unsigned n = 0;
     uint32_t i;
@@ -349,7 +349,7 @@ static unsigned tell(struct engine *e)
 
 /* Logs that another host claims our address: the failures that this causes are hard to explain
  * otherwise. */
-static void tell_of_claims(struct engine *e)
+static void notify_claims(struct engine *e)
 {
     uint64_t claims = toec_counters(e->stack)[TOEC_C_arp_conflict];
     uint8_t mac[6];
@@ -375,8 +375,8 @@ static unsigned finish_round(struct engine *e, unsigned work)
     work += serve(e);
     e->core_deadline = toec_poll(e->stack, now);
     ip6_update(e);
-    tell_of_claims(e);
-    work += tell(e);
+    notify_claims(e);
+    work += notify(e);
     netio_tx_flush(e->netio, now);
     records_refresh(e);
     return work;

@@ -148,14 +148,14 @@ static void sleep_until(struct engine *e, uint64_t deadline)
 /* Called before the sleeping flag is set. A host does not ring again for commands that it has rung
  * for and that the SW tail has not passed. The update of that tail may still be waiting in the
  * manager. */
-static int tells_later(const struct engine *e)
+static int notifies_later(const struct engine *e)
 {
     return e->cfg.common && !common_is_handed_out(e->cfg.common);
 }
 
 static void engine_sleep(struct engine *e)
 {
-    int later = tells_later(e), ordered = set_sleeping(e, 1);
+    int later = notifies_later(e), ordered = set_sleeping(e, 1);
     uint64_t deadline = engine_deadline(e);
 
     if (netio_fd(e->netio) < 0 && deadline > e->now + POLLED_NETIO)

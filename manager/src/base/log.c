@@ -6,9 +6,9 @@
 #include "fdtab.h"
 #include "log.h"
 
-#define SAID_MAX 64
+#define LOGGED_MAX 64
 
-static void say(const char *fmt, va_list ap)
+static void write_line(const char *fmt, va_list ap)
 {
     char line[512];
     int n = snprintf(line, sizeof(line), "toehold: ");
@@ -26,12 +26,12 @@ static void say(const char *fmt, va_list ap)
 /* Returns true once per key, the address of a string constant. */
 bool tlog_first(const char *key)
 {
-    static _Atomic(const char *) said[SAID_MAX];
+    static _Atomic(const char *) logged[LOGGED_MAX];
 
-    for (int i = 0; i < SAID_MAX; i++) {
+    for (int i = 0; i < LOGGED_MAX; i++) {
         const char *there = NULL;
 
-        if (atomic_compare_exchange_strong(&said[i], &there, key))
+        if (atomic_compare_exchange_strong(&logged[i], &there, key))
             return true;
         if (there == key)
             return false;
@@ -46,7 +46,7 @@ void tlog_once(const char *fmt, ...)
 
     va_start(ap, fmt);
     if (tlog_first(fmt))
-        say(fmt, ap);
+        write_line(fmt, ap);
     va_end(ap);
     errno = saved;
 }
@@ -57,7 +57,7 @@ void tlog(const char *fmt, ...)
     va_list ap;
 
     va_start(ap, fmt);
-    say(fmt, ap);
+    write_line(fmt, ap);
     va_end(ap);
     errno = saved;
 }

@@ -414,7 +414,7 @@ static nfds_t list(bool *soon)
     return n;
 }
 
-static short said_of(int at)
+static short revents_of(int at)
 {
     return at < 0 ? 0 : polled[at].revents;
 }
@@ -466,7 +466,7 @@ static void hear(struct relay *r)
 static void handle(void)
 {
     for (struct relay *r = relays; r; r = r->next) {
-        short flow = said_of(r->flow_at), others = said_of(r->unix_at);
+        short flow = revents_of(r->flow_at), others = revents_of(r->unix_at);
         bool more;
 
         r->flow_at = r->unix_at = -1; /* a relay that another thread has begun has no events yet */

@@ -75,7 +75,7 @@ static bool require(void)
     return tctx.cfg.require;
 }
 
-static void say_reason(const char *why)
+static void log_reason(const char *why)
 {
     if (tlog_first(why))
         tlog("a socket stays with the kernel: %s", why);
@@ -99,7 +99,7 @@ bool tpolicy_pass(int fd, const char *why)
 
     if ((unsigned)fd < TFD_MAX)
         atomic_store_explicit(&reasons[fd], why, memory_order_relaxed);
-    say_reason(why);
+    log_reason(why);
     return must;
 }
 
@@ -110,7 +110,7 @@ static enum tcarrier outside(int fd, const char *why)
     if ((unsigned)fd < TFD_MAX)
         atomic_store_explicit(&reasons[fd], why, memory_order_relaxed);
     if (tctx.cfg.report)
-        say_reason(why);
+        log_reason(why);
     return TCARRY_KERNEL;
 }
 

@@ -67,7 +67,7 @@ void tzc_free(struct tzc *zc)
 /* ---- completion ---- */
 
 /* Linux merges consecutive ranges, whatever their codes (skb_zerocopy_notify_extend()). */
-static void tell_numbers(struct tzc *zc, const struct tzc_send *e)
+static void report_numbers(struct tzc *zc, const struct tzc_send *e)
 {
     if (zc->notify_pending) {
         zc->notify.hi = e->hi;
@@ -82,7 +82,7 @@ static void complete(struct tzc *zc)
     const struct tzc_send *e = entry(&zc->flying, 0);
 
     if (e->numbered)
-        tell_numbers(zc, e);
+        report_numbers(zc, e);
     else
         *entry(&zc->done, zc->done.count++) = *e; /* tzc_may() has made space */
     zc->flying.head++;

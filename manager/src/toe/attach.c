@@ -67,7 +67,7 @@ static int make_area(struct tqp *qp, char *err, size_t size)
 }
 
 /* Sends a hello of this kind with n descriptors. */
-static int say(const struct tqp *qp, uint32_t kind, const int *fds, size_t n)
+static int send_fds(const struct tqp *qp, uint32_t kind, const int *fds, size_t n)
 {
     struct toedev_hello h = {.magic = TOEDEV_MAGIC,
                              .version = TOEDEV_CONTRACT_VERSION,
@@ -88,14 +88,14 @@ static int send_hello(struct tqp *qp, char *err, size_t size)
 {
     int fds[2] = {qp->mem_fd, qp->irq_fd};
 
-    if (say(qp, TOEDEV_HELLO_ATTACH, fds, 2) < 0)
+    if (send_fds(qp, TOEDEV_HELLO_ATTACH, fds, 2) < 0)
         return fail(err, size, "the TOE did not take our greeting", strerror(errno));
     return 0;
 }
 
 void tqp_moved(const struct tqp *qp, int pidfd)
 {
-    (void)say(qp, TOEDEV_HELLO_MOVED, &pidfd, 1);
+    (void)send_fds(qp, TOEDEV_HELLO_MOVED, &pidfd, 1);
 }
 
 static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, size_t size)

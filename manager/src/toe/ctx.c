@@ -157,15 +157,15 @@ bool tctx_retry(void)
 
 void tctx_lost(void)
 {
-    bool said = false;
+    bool logged = false;
 
     tctx.state = TC_LOST;
     tctx.retry_at = 0;
     for (uint32_t q = 0; q < tctx.qps_n; q++) {
-        said |= tctx.qps[q]->breached;
+        logged |= tctx.qps[q]->breached;
         tctx.qps[q]->broken = true; /* ends waits for ring space */
     }
-    if (!said)
+    if (!logged)
         tlog("the TOE has ended; connections over it are reset");
     tdispatch_lost();
     tctx_detach();

@@ -129,7 +129,7 @@ void tqp_options_later(struct tqp *qp, uint32_t slot)
     tqp_release_later(qp, slot | TQP_OPTIONS);
 }
 
-static void say_options(const struct tqp *qp, uint32_t slot)
+static void announce_options(const struct tqp *qp, uint32_t slot)
 {
     struct tsock *s = qp->slots[slot];
 
@@ -150,7 +150,7 @@ void tqp_flush(struct tqp *qp)
         if (slot & TQP_ABORT) {
             tqp_put(qp, TOE_CMD_CLOSE, TOE_F_CLOSE_ABORT, 0, slot & ~TQP_ABORT, 0, 0);
         } else if (slot & TQP_OPTIONS) {
-            say_options(qp, slot & ~TQP_OPTIONS);
+            announce_options(qp, slot & ~TQP_OPTIONS);
         } else {
             qp->slots[slot] = NULL;
             tqp_put(qp, TOE_CMD_RELEASE, 0, 0, slot, 0, 0);
