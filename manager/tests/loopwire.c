@@ -93,6 +93,8 @@ static void pump(struct flow *f)
     struct flow *p = f->peer;
     uint32_t total = 0;
 
+    if (f->orphan_peer && f->tx_queued)
+        final(f, TOE_R_RESET); /* as a peer in FIN-WAIT-2 without a socket answers data */
     if (!p)
         return;
     while (f->tx_queued && p->rx_free) {
@@ -480,6 +482,9 @@ void loop_forget(struct qp *q)
             struct flow *p = q->flows[s].peer;
 
             p->peer = NULL;
-            final(p, TOE_R_RESET);
+            if (q->flows[s].detached && q->flows[s].fin_sent)
+                p->orphan_peer = true;
+            else
+                final(p, TOE_R_RESET);
         }
 }

@@ -17,6 +17,7 @@ struct flow {
     uint32_t cookie;
     bool used, fin_wanted, fin_sent, detached, gone;
     bool v6;
+    bool orphan_peer;  /* its peer's process closed it in order, then ended */
     struct flow *peer; /* NULL: none, or ended */
     struct qp *qp;
     uint32_t slot, listener; /* listener: its id, until accepted */
