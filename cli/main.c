@@ -9,6 +9,7 @@
 #include "common/exit.h"
 #include "common/message.h"
 #include "common/usage.h"
+#include "flows/flows.h"
 #include "offload.h"
 #include "reg/reg.h"
 #include "rtt/rtt.h"
@@ -18,15 +19,16 @@
 static const struct verb {
     const char *name;
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns an exit code */
-} verbs[] = {{"run", cli_run},         {"stats", cli_stats}, {"bench", cli_bench},
-             {"offload", cli_offload}, {"reg", cli_reg},     {"rtt", cli_rtt}};
+} verbs[] = {{"run", cli_run},     {"flows", cli_flows},     {"stats", cli_stats},
+             {"bench", cli_bench}, {"offload", cli_offload}, {"reg", cli_reg},
+             {"rtt", cli_rtt}};
 
 int main(int argc, char **argv)
 {
     size_t i;
 
     if (argc < 2) {
-        cli_message("a subcommand is missing; give run, stats, bench, offload, reg or rtt");
+        cli_message("a subcommand is missing; give run, flows, stats, bench, offload, reg or rtt");
         cli_usage(true);
         return CLI_USAGE;
     }
@@ -41,7 +43,8 @@ int main(int argc, char **argv)
         printf("toehold %s (device contract %u)\n", TOEHOLD_VERSION, TOEDEV_CONTRACT_VERSION);
         return CLI_OK;
     }
-    cli_message("unknown subcommand %s; give run, stats, bench, offload, reg or rtt", argv[1]);
+    cli_message("unknown subcommand %s; give run, flows, stats, bench, offload, reg or rtt",
+                argv[1]);
     cli_usage(true);
     return CLI_USAGE;
 }

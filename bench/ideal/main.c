@@ -81,6 +81,7 @@ static int make_engine(struct program *p)
     struct control *c = &p->control;
     char err[256];
 
+    c->toe = "ideal";
     cfg.netio = ideal_wire_new();
     if (!cfg.netio)
         return failed("memory");

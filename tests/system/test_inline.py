@@ -67,6 +67,11 @@ def stats(socket: object) -> dict:
     return json.loads(proc.run([TOEHOLD, "stats", "--json", "--socket", socket]).stdout)
 
 
+def flows(socket: object, *words: str) -> dict:
+    done = proc.run([TOEHOLD, "flows", "--json", "--socket", socket, *words])
+    return json.loads(done.stdout)
+
+
 def redis(lab: labs.Lab) -> list[str]:
     return ["redis-server", "--bind", lab.ip, "--protected-mode", "no", "--save", ""]
 
@@ -101,6 +106,9 @@ def test_nginx_of_one_worker(either, tmp_path):
         with nginx.Http(either) as http:
             assert http.get("/hello") == b"hello\n"
             assert http.digest("/x") == digest
+            [flow] = flows(f"/run/toehold/inline-{worker}.sock", "sport = :80")["flows"]
+            assert (flow["pid"], flow["toe"]) == (worker, either.engine)
+            assert flow["bytes_acked"] > 3_000_000
         either.client.run(["wrk", "-d1", "-t1", "-c20", f"http://{either.ip}/hello"])
         said = stats(f"/run/toehold/inline-{worker}.sock")
         assert said["engines"][0]["counters"]["tcp_established"] > 20

@@ -381,7 +381,7 @@ struct toec_info {
     toec_u32 mss_send, mss_recv;
     toec_u32 pmtu; /* known path MTU: the largest datagram sent */
     toec_u32 srtt_us, rttvar_us, rto_us, min_rtt_us;
-    toec_u32 cwnd, ssthresh, snd_wnd, rcv_wnd; /* bytes */
+    toec_u32 cwnd, ssthresh, snd_wnd, rcv_wnd; /* bytes; ssthresh 0x3fffffff: no loss yet */
     toec_u32 retransmits, dup_acks, in_flight;
     toec_u64 bytes_sent, bytes_acked, bytes_received;
     /* Bytes per second. delivery_rate: the last sample that measured the path (BBR, see

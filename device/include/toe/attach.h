@@ -15,7 +15,9 @@
  * name requests, if any: "tso=off". For TOEDEV_HELLO_REGISTERS the answer is a welcome with only
  * the register memfd. With TOEDEV_HELLO_TAKE_OVER another toed requests the whole state; hosts do
  * not notice. For TOEDEV_HELLO_RTT the text contains the round trips that an engine has timed; name
- * holds the engine's number and that of the first sample wanted, "0 1234".
+ * holds the engine's number and that of the first sample wanted, "0 1234". For TOEDEV_HELLO_FLOWS
+ * the text lists listeners and flows; name holds where to begin, "0 0 0" or the `next` of the
+ * answer before.
  *
  * On a queue pair's connection the host may send one message: struct toedev_hello with kind
  * TOEDEV_HELLO_MOVED and a pidfd by SCM_RIGHTS. From then on the queue pair ends with that process,
@@ -42,7 +44,8 @@ enum toedev_hello_kind {
     TOEDEV_HELLO_REGISTERS = 4,
     TOEDEV_HELLO_TAKE_OVER = 5,
     TOEDEV_HELLO_RTT = 6,
-    TOEDEV_HELLO_MOVED = 7
+    TOEDEV_HELLO_MOVED = 7,
+    TOEDEV_HELLO_FLOWS = 8
 };
 
 struct toedev_hello {

@@ -94,6 +94,9 @@ struct toedev_status {
 };
 _Static_assert(sizeof(struct toedev_status) == TOEDEV_PAGE, "status page");
 
+/* Values of a record's ssthresh from here on: no loss has set it yet. */
+#define TOEDEV_SSTHRESH_NONE 0x3fffffffu
+
 /* Flow record: 192 bytes per slot, TOE to host. seq is odd while the TOE writes. Addresses in
  * network byte order, IPv4 as ::ffff:a.b.c.d; everything else little endian. */
 struct toedev_flow_record {

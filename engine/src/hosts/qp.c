@@ -177,6 +177,7 @@ struct qp *qp_new_inside(const struct toedev_qp_config *cfg, int irq_fd, const c
     }
     qp->cfg = *cfg;
     qp->pid = getpid();
+    qp->uid = getuid();
     qp->irq_fd = irq_fd;
     qp->area_fd = -1;
     qp->doorbell_fd = -1;

@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "base/log_limited.h"
 #include "control.h"
+#include "flows_json.h"
 #include "frames/engine_state.h"
 #include "interface_watch.h"
 #include "kernel.h"
@@ -175,6 +176,11 @@ static int client_message(struct control *c, struct client *cl)
     if (m.kind == TOEDEV_HELLO_RTT) {
         attach_discard(&m);
         query_answer(cl->fd, trips_json(c, m.hello.name));
+        return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_FLOWS) {
+        attach_discard(&m);
+        query_answer(cl->fd, flows_json(c, m.hello.name));
         return -1;
     }
     if (m.kind == TOEDEV_HELLO_REGISTERS) {

@@ -24,6 +24,7 @@ struct client {
 struct kernel;
 
 struct control {
+    const char *toe; /* for people: "toed", "inline" or "thread" */
     const struct options *options;
     struct engine **engines;
     uint32_t engine_count;

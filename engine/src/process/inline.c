@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sleep.h"
+#include "flows_json.h"
 #include "hosts/direct.h"
 #include "hosts/record.h"
 #include "hosts/refs.h"
@@ -209,6 +210,8 @@ static int hear_asker(struct toedev_inline *t, int fd)
         query_answer(fd, offload_answer(&t->control, fd, m.hello.name));
     else if (m.kind == TOEDEV_HELLO_RTT)
         query_answer(fd, trips_json(&t->control, m.hello.name));
+    else if (m.kind == TOEDEV_HELLO_FLOWS)
+        query_answer(fd, flows_json(&t->control, m.hello.name));
     for (i = 0; i < ASKERS_MAX; i++)
         if (t->askers[i] == fd)
             t->askers[i] = -1;
@@ -411,6 +414,7 @@ static struct toedev_inline *inline_open(const char *text, struct toedev_inline_
     t = new_inline(text, err, err_size);
     if (!t)
         return NULL;
+    t->control.toe = a->event ? "inline" : "thread";
     /* Failure is not reported: the engine does not write to the program's output. */
     (void)numa_prefer(t->options.cpu_count ? numa_node_of(NUMA_SYS, t->options.cpu[0]) : NUMA_ANY,
                       &was);

@@ -139,6 +139,7 @@ static int make_engines(struct daemon *d)
     uint32_t i;
     int rc = -1;
 
+    d->control.toe = "toed";
     d->control.engines = calloc(d->options.engines, sizeof(struct engine *));
     if (d->options.polling)
         d->control.polling = polling_new(d->options.engines, COMMON_ENTRIES);

@@ -58,7 +58,7 @@ static void from_record(const struct toedev_flow_record *r, struct tcp_info *out
     /* Linux counts these two in segments. */
     out->tcpi_snd_cwnd = r->cwnd / mss ? r->cwnd / mss : 1;
     out->tcpi_snd_ssthresh = r->ssthresh / mss;
-    if (r->ssthresh >= INFINITE_SSTHRESH || !r->ssthresh)
+    if (r->ssthresh >= TOEDEV_SSTHRESH_NONE || !r->ssthresh)
         out->tcpi_snd_ssthresh = INFINITE_SSTHRESH;
     out->tcpi_rcv_space = r->rcv_wnd;
     out->tcpi_ca_state = r->ca_state;
