@@ -165,6 +165,7 @@ class Settings(Case):
             ("TOEHOLD_HOLD_MIN", "-1"),
             ("TOEHOLD_ZEROCOPY_MIN", "0"),
             ("TOEHOLD_INLINE_BATCH", "on"),
+            ("TOEHOLD_IO_URING", "allow"),
             ("TOEHOLD_REQUIRE", "yes"),
             ("TOEHOLD_REPORT", "2"),
             ("TOEHOLD_REPORT", "01"),
@@ -188,6 +189,7 @@ class Settings(Case):
             "TOEHOLD_HOLD_MIN": (0, 2**32 - 1),
             "TOEHOLD_ZEROCOPY_MIN": (1, 2**32 - 1),
             "TOEHOLD_INLINE_BATCH": (0, 1),
+            "TOEHOLD_IO_URING": (0, 1),
             "TOEHOLD_REPORT": (0, 1),
         }.items():
             for value in values:

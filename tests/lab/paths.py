@@ -31,6 +31,7 @@ _BUILT = {
     "bare_echo64": "examples/bare_riscv/bare_echo64",
     "echo_libuv": "tests/echo_libuv",
     "http_libevent": "tests/http_libevent",
+    "bynumber": "tests/bynumber",
     "ringuser": "tests/ringuser",
     "libfailalloc.so": "tests/libfailalloc.so",
     "hostile": "tests/hostile",

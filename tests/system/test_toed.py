@@ -256,30 +256,39 @@ def test_what_the_toe_cannot_carry_is_refused_under_require(lab):
     assert "listening" not in done.stdout
 
 
+@pytest.mark.parametrize("allowed", [False, True])
 @pytest.mark.parametrize("require", [False, True])
 @pytest.mark.shows(
     "io_uring_setup",
     "io_uring_queue_init",
     "io_uring_queue_init_params",
     "io_uring_queue_init_mem",
-    "syscall",
-    verdict="kernel",
+    verdict="refused",
 )
-def test_io_uring_is_said(lab, require):
-    """Its operations bypass the TOE: reported once, and rejected under --require."""
+def test_io_uring_is_refused(lab, require, allowed):
+    """The kernel cannot watch sockets of the TOE. Allowed on request, not under --require."""
     run = [paths.built("toehold"), "run", "--socket", lab.toed.socket]
     argv = [*run, *["--require"] * require, "--", paths.built("ringuser")]
-    done = lab.server.run(argv)
-    said = "io_uring: what the program does on its rings bypasses the TOE"
-    assert done.stderr.count(said) == 1
-    assert ("refused" in done.stderr) == require
+    done = lab.server.run(argv, env={"TOEHOLD_IO_URING": str(int(allowed))})
+    assert done.stderr.count("toehold: io_uring: ") == 1
+    passes = allowed and not require
+    assert ("refused" in done.stderr) == (not passes)
     kernel = lab.server.run([paths.built("ringuser")])
     assert kernel.stderr == ""
-    if not require:
+    if passes:
+        assert "bypasses the TOE" in done.stderr
         assert done.stdout == kernel.stdout
     else:
         refused = "liburing: Function not implemented\nsyscall: Function not implemented\n"
         assert done.stdout == refused + "pid: 1\nsplice: -1 1\n"
+
+
+def test_io_uring_without_a_toe_is_the_kernels(lab, tmp_path):
+    """No toed answers, so no socket is the TOE's."""
+    run = [paths.built("toehold"), "run", "--socket", tmp_path / "none", "--"]
+    done = lab.server.run([*run, paths.built("ringuser")])
+    assert done.stdout == lab.server.run([paths.built("ringuser")]).stdout
+    assert "refused" not in done.stderr
 
 
 def test_report_says_what_is_not_carried_and_why(lab):

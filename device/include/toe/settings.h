@@ -23,6 +23,7 @@
 /* 0 or 1 */
 #define TOEDEV_FLAGS(X)                                                                            \
     X(INLINE_BATCH)                                                                                \
+    X(IO_URING)                                                                                    \
     X(REQUIRE)                                                                                     \
     X(REPORT)
 

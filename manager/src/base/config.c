@@ -160,7 +160,8 @@ int tconfig_resolve(struct tconfig *cfg, const struct toe_options *opt, char *er
         read_place(cfg, o->engine, err, err_size) < 0 ||
         read_inline(cfg, o->engine_options, err, err_size) < 0)
         return -1;
-    if (read_flag("TOEHOLD_INLINE_BATCH", 1, &cfg->batch, err, err_size) < 0)
+    if (read_flag("TOEHOLD_INLINE_BATCH", 1, &cfg->batch, err, err_size) < 0 ||
+        read_flag("TOEHOLD_IO_URING", 0, &cfg->io_uring, err, err_size) < 0)
         return -1;
     return read_flag("TOEHOLD_REPORT", 0, &cfg->report, err, err_size);
 }

@@ -24,6 +24,7 @@ struct tconfig {
     bool busy_poll_given;  /* else an engine in this process uses its own default */
     bool batch;            /* send answers to events of one epoll_wait together (batch.h) */
     bool require;          /* TCP that cannot be carried fails */
+    bool io_uring;         /* rings may be created (preload_ring.c) */
     bool report;           /* log every pass to the kernel, also the expected ones */
 };
 

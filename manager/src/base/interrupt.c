@@ -104,7 +104,7 @@ static void look_again(ucontext_t *context)
 static long tsleep_call(long number, long a, long b, long c, long d, long e, long f,
                         const volatile sig_atomic_t *note)
 {
-    long r = *note ? -1 : syscall(number, a, b, c, d, e, f);
+    long r = *note ? -1 : sys_call(number, a, b, c, d, e, f);
 
     return r < 0 ? -(*note ? EINTR : errno) : r;
 }

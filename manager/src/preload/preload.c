@@ -30,50 +30,50 @@ static ssize_t raw_recv(int fd, void *buf, size_t n, int flags)
 
 static int raw_sendmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 {
-    return (int)syscall(SYS_sendmmsg, fd, msgs, n, flags);
+    return (int)sys_call(SYS_sendmmsg, fd, msgs, n, flags);
 }
 
 static int raw_recvmmsg(int fd, struct mmsghdr *msgs, unsigned n, int flags, struct timespec *ts)
 {
-    return (int)syscall(SYS_recvmmsg, fd, msgs, n, flags, ts);
+    return (int)sys_call(SYS_recvmmsg, fd, msgs, n, flags, ts);
 }
 
 /* p*v2 takes its position in two registers; 64-bit kernels ignore the second. */
 static ssize_t raw_preadv2(int fd, const struct iovec *iov, int n, off_t at, int flags)
 {
-    return syscall(SYS_preadv2, fd, iov, n, at, 0, flags);
+    return sys_call(SYS_preadv2, fd, iov, n, at, 0, flags);
 }
 
 static ssize_t raw_pwritev2(int fd, const struct iovec *iov, int n, off_t at, int flags)
 {
-    return syscall(SYS_pwritev2, fd, iov, n, at, 0, flags);
+    return sys_call(SYS_pwritev2, fd, iov, n, at, 0, flags);
 }
 
 static ssize_t raw_splice(int in, loff_t *in_at, int out, loff_t *out_at, size_t n, unsigned flags)
 {
-    return syscall(SYS_splice, in, in_at, out, out_at, n, flags);
+    return sys_call(SYS_splice, in, in_at, out, out_at, n, flags);
 }
 
 static int raw_execve(const char *path, char *const argv[], char *const envp[])
 {
-    return (int)syscall(SYS_execve, path, argv, envp);
+    return (int)sys_call(SYS_execve, path, argv, envp);
 }
 
 static int raw_execveat(int dir, const char *path, char *const argv[], char *const envp[],
                         int flags)
 {
-    return (int)syscall(SYS_execveat, dir, path, argv, envp, flags);
+    return (int)sys_call(SYS_execveat, dir, path, argv, envp, flags);
 }
 
 static void raw__exit(int status)
 {
     for (;;)
-        syscall(SYS_exit_group, status);
+        sys_call(SYS_exit_group, status);
 }
 
 static int raw_close_range(unsigned first, unsigned last, int flags)
 {
-    return (int)syscall(SYS_close_range, first, last, flags);
+    return (int)sys_call(SYS_close_range, first, last, flags);
 }
 
 static int raw_dup2(int fd, int new_fd)
@@ -114,7 +114,7 @@ static int raw_epoll_wait(int ep, struct epoll_event *events, int max, int timeo
 static int raw_epoll_pwait2(int ep, struct epoll_event *events, int max,
                             const struct timespec *timeout, const sigset_t *mask)
 {
-    return (int)syscall(SYS_epoll_pwait2, ep, events, max, timeout, mask, (size_t)8);
+    return (int)sys_call(SYS_epoll_pwait2, ep, events, max, timeout, mask, (size_t)8);
 }
 
 /* Functions that only the C library has, and that resolving names does not need: resolved when they
@@ -196,7 +196,7 @@ TOE_HIDDEN struct libc libc = {
     .dup3 = sys_dup3,
     .fcntl = raw_fcntl,
     .ioctl = raw_ioctl,
-    .syscall = raw_syscall,
+    .syscall = sys_call,
     .poll = toe_poll,
     .ppoll = toe_ppoll,
     .select = toe_select,

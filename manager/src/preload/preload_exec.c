@@ -199,6 +199,6 @@ EXPORT(void, _exit, (int status))
     if (!tproc_borrowed())
         tctx_end();
     libc._exit(status);
-    raw_syscall(SYS_exit_group, status); /* for the compiler: this function does not return */
+    sys_call(SYS_exit_group, status); /* for the compiler: this function does not return */
 }
 EXPORT_ALIAS(void, _Exit, _exit, (int));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* preload_ring.h - system calls that bypass the C library (preload_ring.c). */
+/* preload_ring.h - io_uring (preload_ring.c). */
 #ifndef LIBTOE_PRELOAD_RING_H
 #define LIBTOE_PRELOAD_RING_H
 
 #include "libtoe.h"
 
-/* Does syscall(2) without the C library, whose names may not be resolved yet. */
-TOE_HIDDEN long raw_syscall(long n, ...);
+/* Checks whether a ring may be created. 0, or -1 with errno ENOSYS. */
+TOE_HIDDEN int preload_ring_wanted(void);
 
 #endif

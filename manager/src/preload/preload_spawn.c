@@ -69,20 +69,25 @@ EXPORT(int, posix_spawnp,
 
 /* ---- vfork ---- */
 
-/* Forks, and like vfork() returns in the parent when the child has executed a program, or ended. */
-static pid_t fork_and_wait(void)
+static long by_fork(void *arg)
+{
+    (void)arg;
+    return fork();
+}
+
+long preload_fork_and_wait(long (*make)(void *arg), void *arg)
 {
     struct pollfd p = {.events = POLLIN};
     int ends[2], end;
-    pid_t pid;
+    long pid;
 
     tfork_alone_begin();
-    if (syscall(SYS_pipe2, ends, O_CLOEXEC) < 0) {
+    if (sys_call(SYS_pipe2, ends, O_CLOEXEC) < 0) {
         tfork_alone_end();
         return -1;
     }
     end = tfd_internal(ends[1]); /* a child closes it only by its exec */
-    pid = fork();
+    pid = make(arg);
     if (pid == 0) {
         sys_close(ends[0]);
         return 0;
@@ -94,6 +99,11 @@ static pid_t fork_and_wait(void)
         ;
     sys_close(ends[0]);
     return pid;
+}
+
+static pid_t fork_and_wait(void)
+{
+    return (pid_t)preload_fork_and_wait(by_fork, NULL);
 }
 
 /* Returns the function to which vfork() jumps. */

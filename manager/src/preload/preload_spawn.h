@@ -14,4 +14,8 @@ TOE_HIDDEN bool preload_has_rights(const struct msghdr *msg);
 /* Registers the descriptors of a received message: listeners among them can be offloaded too. */
 TOE_HIDDEN void preload_take_rights(const struct msghdr *msg);
 
+/* Creates a child by make(arg), which is or acts as fork(), and like vfork() returns in the parent
+ * when the child has executed a program, or ended. Returns what make() returned. */
+TOE_HIDDEN long preload_fork_and_wait(long (*make)(void *arg), void *arg);
+
 #endif

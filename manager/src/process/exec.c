@@ -51,7 +51,7 @@ struct image_head {
     uint32_t sock_size, head_size; /* they differ in another build of libtoe */
     int32_t pid;
     uint32_t qps, socks, numbers;
-    uint32_t ip, mask, gw, shared, stays, zero;
+    uint32_t ip, mask, gw, shared, stays;
     struct tconfig cfg;
 };
 

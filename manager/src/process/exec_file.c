@@ -113,7 +113,7 @@ static int look(char path[PATH_MAX])
     } head = {.text = ""};
     /* exec rejects a FIFO: do not wait for its writer; and do not acquire a terminal */
     const int how = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, path, how, 0), r = 0;
+    int fd = (int)sys_call(SYS_openat, AT_FDCWD, path, how, 0), r = 0;
     struct stat st;
     ssize_t n = fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)
                     ? -1

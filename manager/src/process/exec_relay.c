@@ -30,13 +30,13 @@
 /* Ends the process by the system call, because _exit() may be ours (preload_exec.c). */
 static void finish(int status)
 {
-    syscall(SYS_exit_group, status);
+    sys_call(SYS_exit_group, status);
 }
 
 /* Binds the life of the queue pairs to process pid (toe/attach.h). */
 static void move_to(int pid)
 {
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    int pidfd = (int)sys_call(SYS_pidfd_open, pid, 0);
 
     for (uint32_t q = 0; q < tctx.qps_n && pidfd >= 0; q++)
         tqp_moved(tctx.qps[q], pidfd);
@@ -72,10 +72,10 @@ static void close_files(void)
 
     while ((own = tfd_next_internal(first, ~0u)) >= 0) {
         if ((unsigned)own > first)
-            (void)syscall(SYS_close_range, first, (unsigned)own - 1, 0);
+            (void)sys_call(SYS_close_range, first, (unsigned)own - 1, 0);
         first = (unsigned)own + 1;
     }
-    (void)syscall(SYS_close_range, first, ~0u, 0);
+    (void)sys_call(SYS_close_range, first, ~0u, 0);
 }
 
 static void serve_all(void)
@@ -102,7 +102,7 @@ static void stay(int end)
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    (void)syscall(SYS_setsid);
+    (void)sys_call(SYS_setsid);
     if (sys_read(end, &failed, 1) == 0 && map_again())
         serve_all();
     finish(0);
@@ -132,7 +132,7 @@ static bool leave(void)
     int ends[2];
     bool left;
 
-    if (syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+    if (sys_call(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return false;
     trelay_rest(true);
     exec_pipe = tfd_internal(ends[1]);
@@ -175,7 +175,7 @@ void thandover_come_back(void)
     move_to(getpid());
     /* there may be no reader, so avoid SIGPIPE */
     if (exec_pipe >= 0)
-        (void)!syscall(SYS_sendto, exec_pipe, "f", 1, MSG_NOSIGNAL, NULL, 0);
+        (void)!sys_call(SYS_sendto, exec_pipe, "f", 1, MSG_NOSIGNAL, NULL, 0);
     tfd_internal_close(exec_pipe);
     exec_pipe = -1;
     thandover_take_back(false);

@@ -218,6 +218,19 @@ static void in_child(void)
     errno = saved;
 }
 
+long tfork_by(long (*make)(void *arg), void *arg)
+{
+    long r;
+
+    before();
+    r = make(arg);
+    if (r == 0)
+        in_child();
+    else
+        in_parent();
+    return r;
+}
+
 static void __attribute__((constructor)) at_start(void)
 {
     pthread_atfork(before, in_parent, in_child);

@@ -15,6 +15,12 @@ TOE_HIDDEN void tlisten_pass(int fd);
  * exclusion in the child. The lock is not held. */
 TOE_HIDDEN void tfork_alone_begin(void);
 TOE_HIDDEN void tfork_alone_end(void);
+/*
+ * Creates a child by a system call that pthread_atfork() does not see, such as syscall(SYS_clone):
+ * make(arg) makes the call. Connections and listeners behave as after fork(). Returns what make()
+ * returned.
+ */
+TOE_HIDDEN long tfork_by(long (*make)(void *arg), void *arg);
 /* Forks a copy of this process with libtoe's state unchanged. */
 TOE_HIDDEN int tfork_copy(void);
 

@@ -62,7 +62,7 @@ bool trelay_offer(struct tsock *s)
     struct relay *r = calloc(1, sizeof(*r));
     int ends[2];
 
-    if (!r || syscall(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+    if (!r || sys_call(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
         free(r);
         return false;
     }

@@ -86,9 +86,14 @@ bool tpolicy_ring(void)
     bool must;
 
     tctx_lock();
-    must = require();
-    tlog_once("io_uring: what the program does on its rings bypasses the TOE%s",
-              must ? "; refused, as TOEHOLD_REQUIRE asks" : "");
+    must = require() || (!tctx.cfg.io_uring && tctx_know());
+    if (!must)
+        tlog_once("io_uring: what the program does on its rings bypasses the TOE");
+    else if (tctx.cfg.require)
+        tlog_once("io_uring: refused, as TOEHOLD_REQUIRE asks: a ring bypasses the TOE");
+    else
+        tlog_once("io_uring: refused with ENOSYS, as the kernel cannot watch sockets of the TOE; "
+                  "TOEHOLD_IO_URING=1 allows it to a program that uses rings for files alone");
     tctx_unlock();
     return must;
 }

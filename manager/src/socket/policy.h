@@ -14,7 +14,8 @@ TOE_HIDDEN enum tcarrier tpolicy_connect(int fd, struct tname *to);
 TOE_HIDDEN enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only);
 /* Logs the creation of an IP socket that is not TCP, which the kernel carries. Lock not held. */
 TOE_HIDDEN void tpolicy_other(int domain, int kind);
-/* Logs, once, that the program creates an io_uring. True: the creation must fail. */
+/* Decides on an io_uring that the program creates, and logs it, once. True: the creation must fail,
+ * because there is a TOE or TOEHOLD_REQUIRE is set, and TOEHOLD_IO_URING is not. */
 TOE_HIDDEN bool tpolicy_ring(void);
 /* Leaves an undecided socket to the kernel. */
 TOE_HIDDEN void tsock_to_kernel(struct tsock *s, int fd);

@@ -68,7 +68,7 @@ static ssize_t read_in(const struct tsock *s, uint32_t n, const struct tx_call *
     int pieces = v[1].iov_len ? 2 : 1;
 
     if (c->offset)
-        return syscall(SYS_preadv, c->in_fd, v, pieces, (long)*c->offset, 0l);
+        return sys_call(SYS_preadv, c->in_fd, v, pieces, (long)*c->offset, 0l);
     return sys_readv(c->in_fd, v, pieces);
 }
 

@@ -144,7 +144,7 @@ static ssize_t stock_of(int fd, bool wait)
  * Linux before 6.4 has no such read for a pipe. */
 static ssize_t read_now(int fd, const struct iovec v[2])
 {
-    ssize_t r = syscall(SYS_preadv2, fd, v, 2ul, -1l, -1l, RWF_NOWAIT);
+    ssize_t r = sys_call(SYS_preadv2, fd, v, 2ul, -1l, -1l, RWF_NOWAIT);
 
     return r < 0 && errno == EOPNOTSUPP ? sys_readv(fd, v, 2) : r;
 }
@@ -229,7 +229,7 @@ ssize_t toe_splice(int in, loff_t *in_at, int out, loff_t *out_at, size_t n, uns
     ssize_t r;
 
     if ((is_kernels(in) && is_kernels(out)) || !n)
-        return syscall(SYS_splice, in, in_at, out, out_at, n, flags);
+        return sys_call(SYS_splice, in, in_at, out, out_at, n, flags);
     status = sys_fcntl(pipe, F_GETFL, 0);
     if ((flags & ~SPLICE_ALL) || read_end == write_end)
         return terr(sys_fcntl(in, F_GETFD, 0) < 0 || status < 0 ? EBADF : EINVAL);
@@ -244,6 +244,6 @@ ssize_t toe_splice(int in, loff_t *in_at, int out, loff_t *out_at, size_t n, uns
     r = splice_carried(in, out, n, flags, read_end);
     /* the socket may have become shared in the meantime */
     if (r < 0 && errno == ENOTCONN && is_kernels(in) && is_kernels(out))
-        return syscall(SYS_splice, in, in_at, out, out_at, n, flags);
+        return sys_call(SYS_splice, in, in_at, out, out_at, n, flags);
     return r;
 }

@@ -33,7 +33,7 @@ OF_THREAD sigset_t waiting;                     /* blocked in the kernel */
 
 static void raise_again(int sig, siginfo_t *info)
 {
-    (void)syscall(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)syscall(SYS_gettid), sig, info);
+    (void)sys_call(SYS_rt_tgsigqueueinfo, getpid(), (pid_t)sys_call(SYS_gettid), sig, info);
 }
 
 /* Returns whether a standard signal is queued already: only one is, as in the kernel. */

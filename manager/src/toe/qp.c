@@ -65,7 +65,7 @@ void tqp_register(struct tqp *qp)
     int saved = errno;
 
     qp->ordered = toe_ring_load(&qp->status->orders) &&
-                  syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
+                  sys_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
     errno = saved;
 }
 

@@ -25,7 +25,7 @@ void tsigurg_send(const struct tsigurg *due)
 
     for (uint32_t i = 0; i < due->n; i++)
         if (due->thread[i])
-            syscall(SYS_tkill, due->owner[i], SIGURG);
+            sys_call(SYS_tkill, due->owner[i], SIGURG);
         else if (due->owner[i] != -1) /* process group 1 to F_SETOWN, to kill() everyone */
             kill(due->owner[i], SIGURG);
     errno = saved;

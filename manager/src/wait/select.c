@@ -149,7 +149,7 @@ static int kernel_pselect(int n, fd_set *r, fd_set *w, fd_set *e, struct timespe
         size_t size;
     } set = {mask, 8};
 
-    return (int)syscall(SYS_pselect6, n, r, w, e, timeout, &set);
+    return (int)sys_call(SYS_pselect6, n, r, w, e, timeout, &set);
 }
 
 int toe_pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout,

@@ -98,7 +98,7 @@ void tshare_ask(struct tsock *s)
     tepoll_to_kernel(s);
     tobj_hold(&s->obj);
     if (fd >= 0 && !tshare_is_noted(fd) &&
-        syscall(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+        sys_call(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
         bool sent = send_ask(fd, ends[1]);
 
         sys_close(ends[1]);

@@ -61,10 +61,10 @@ static int signalfd_of(const sigset_t *set)
 {
     if (own_fd >= 0 && memcmp(set, &own_set, sizeof own_set) == 0)
         return own_fd;
-    if (own_fd >= 0 && syscall(SYS_signalfd4, own_fd, set, (size_t)8, 0) < 0)
+    if (own_fd >= 0 && sys_call(SYS_signalfd4, own_fd, set, (size_t)8, 0) < 0)
         tsig_end();
     if (own_fd < 0)
-        own_fd = tfd_internal((int)syscall(SYS_signalfd4, -1, set, (size_t)8, SFD_CLOEXEC));
+        own_fd = tfd_internal((int)sys_call(SYS_signalfd4, -1, set, (size_t)8, SFD_CLOEXEC));
     own_set = *set;
     return own_fd;
 }
