@@ -300,6 +300,41 @@ def test_report_says_what_is_not_carried_and_why(lab):
     assert "loopback" in said[0] or "127.0.0.1" in said[0]
 
 
+INETD = """
+import os, socket, sys
+l = socket.create_server((sys.argv[1], 4004))
+print("serving", flush=True)
+c, _ = l.accept()
+if os.fork() == 0:
+    for fd in (0, 1, 2):
+        os.dup2(c.fileno(), fd)
+    c.close()
+    os.write(1, b"220 ready\\r\\n")
+    socket.create_server(("127.0.0.1", 0)).close()  # reported: loopback stays with the kernel
+    os.write(1, b"227 done\\r\\n")
+    os._exit(0)
+c.close()
+os.wait()
+socket.create_server(("127.0.0.1", 0)).close()
+"""
+
+
+@pytest.mark.sanitize
+def test_no_message_goes_into_a_connection(lab):
+    """Standard error of a program started as by inetd is the client's connection."""
+    run = [paths.built("toehold"), "run", "--report", "--socket", lab.toed.socket, "--"]
+    with lab.server.start([*run, labs.PYTHON, "-c", INETD, lab.ip], name="inetd") as p:
+        proc.wait_until(lambda: "serving" in p.text(), "the server", proc=p)
+        with lab.connect(4004) as peer:
+            peer.settimeout(20)
+            got = b""
+            while more := peer.recv(4096):
+                got += more
+        assert got == b"220 ready\r\n227 done\r\n"
+        assert p.wait(timeout=20) == 0
+        assert "toehold: a socket stays with the kernel" in p.text()  # of the parent
+
+
 def test_address_of_another_host(make_lab):
     """--check-ip (RFC 5227): an address in use is rejected, an unused one is taken."""
     lab = make_lab()

@@ -2,11 +2,29 @@
 /* log.c - messages to the user on standard error. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
-#include "fdtab.h"
+#include "env.h"
 #include "log.h"
 
 #define LOGGED_MAX 64
+
+/*
+ * Returns whether standard error is for messages. In a program started as by inetd it is a
+ * connection, or the Unix socket of one, and a message would become part of its protocol. The
+ * journal's socket is for messages: JOURNAL_STREAM has its device and inode (systemd.exec(5)).
+ */
+static bool is_for_messages(void)
+{
+    const char *journal = tenv("JOURNAL_STREAM");
+    unsigned long long dev, ino;
+    struct stat st;
+
+    if (fstat(STDERR_FILENO, &st) < 0 || !S_ISSOCK(st.st_mode))
+        return true;
+    return journal && sscanf(journal, "%llu:%llu", &dev, &ino) == 2 && dev == st.st_dev &&
+           ino == st.st_ino;
+}
 
 static void write_line(const char *fmt, va_list ap)
 {
@@ -14,7 +32,7 @@ static void write_line(const char *fmt, va_list ap)
     int n = snprintf(line, sizeof(line), "toehold: ");
     int k = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, fmt, ap);
 
-    if (k < 0)
+    if (k < 0 || !is_for_messages())
         return;
     n += k;
     if (n > (int)sizeof(line) - 2)

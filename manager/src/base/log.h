@@ -6,7 +6,7 @@
 #include "libtoe.h"
 
 /* Prints one line on standard error, "toehold: ...", at most once per process for the same `fmt`.
- */
+ * Nothing where standard error is a socket other than the journal's. */
 TOE_HIDDEN void tlog_once(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same, each time. */
 TOE_HIDDEN void tlog(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
