@@ -20,6 +20,7 @@
 
 #include "fdtab.h"
 #include "listen_defer.h"
+#include "user_memory.h"
 
 /* Each name that is forwarded: return type, name, parameters. */
 #define LIBC_CALLS(X)                                                                              \
@@ -148,5 +149,44 @@ static inline void reads(int fd)
         pthread_testcancel();                                                                      \
         CARRY(call);                                                                               \
     })
+
+/* EFAULT where the pointer cannot be the program's memory, else the value of the call. */
+#define CHECKED(bad, call)                                                                         \
+    __extension__({                                                                                \
+        __typeof__(call) checked_;                                                                 \
+        if (unlikely(bad))                                                                         \
+            checked_ = terr(EFAULT);                                                               \
+        else                                                                                       \
+            checked_ = (call);                                                                     \
+        checked_;                                                                                  \
+    })
+
+/* Of an argument that may be NULL. */
+static inline bool bad_or_null(const void *p)
+{
+    return p && tuser_bad(p);
+}
+
+/* Of a buffer of n bytes. */
+static inline bool bad_buffer(const void *p, size_t n)
+{
+    return n && tuser_bad(p);
+}
+
+/* Of an array of n pieces, and of each piece. */
+static inline bool bad_vector(const struct iovec *v, size_t n)
+{
+    if (n && tuser_bad(v))
+        return true;
+    for (size_t i = 0; i < n && i < IOV_MAX; i++)
+        if (unlikely(bad_buffer(v[i].iov_base, v[i].iov_len)))
+            return true;
+    return false;
+}
+
+static inline bool bad_message(const struct msghdr *m)
+{
+    return tuser_bad(m) || bad_vector(m->msg_iov, m->msg_iovlen);
+}
 
 #endif

@@ -10,7 +10,7 @@
 
 EXPORT(ssize_t, send, (int fd, const void *buf, size_t n, int flags))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_send(fd, buf, n, flags))
+    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n), CARRY_BLOCKING(toe_send(fd, buf, n, flags)))
                          : libc.send(fd, buf, n, flags);
 }
 EXPORT_ALIAS(ssize_t, __send, send, (int, const void *, size_t, int));
@@ -18,13 +18,14 @@ EXPORT_ALIAS(ssize_t, __send, send, (int, const void *, size_t, int));
 EXPORT(ssize_t, sendto,
        (int fd, const void *buf, size_t n, int flags, const struct sockaddr *addr, socklen_t len))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_sendto(fd, buf, n, flags, addr, len))
+    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n) || bad_or_null(addr),
+                                   CARRY_BLOCKING(toe_sendto(fd, buf, n, flags, addr, len)))
                          : libc.sendto(fd, buf, n, flags, addr, len);
 }
 
 EXPORT(ssize_t, sendmsg, (int fd, const struct msghdr *msg, int flags))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_sendmsg(fd, msg, flags))
+    return is_toe_fd(fd) ? CHECKED(bad_message(msg), CARRY_BLOCKING(toe_sendmsg(fd, msg, flags)))
                          : preload_send_rights(fd, msg, flags);
 }
 
@@ -36,7 +37,8 @@ static int send_each(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 
     for (i = 0; i < n; i++) {
         size_t whole = 0;
-        ssize_t sent = toe_sendmsg(fd, &msgs[i].msg_hdr, flags);
+        ssize_t sent =
+            CHECKED(bad_message(&msgs[i].msg_hdr), toe_sendmsg(fd, &msgs[i].msg_hdr, flags));
 
         if (sent < 0)
             return i ? (int)i : -1;
@@ -67,8 +69,8 @@ static int send_rights(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 EXPORT(int, sendmmsg, (int fd, struct mmsghdr *msgs, unsigned n, int flags))
 {
     if (is_toe_fd(fd))
-        return CARRY_BLOCKING(send_each(fd, msgs, n, flags));
-    for (unsigned i = 0; i < n; i++)
+        return CHECKED(bad_buffer(msgs, n), CARRY_BLOCKING(send_each(fd, msgs, n, flags)));
+    for (unsigned i = 0; i < n && !tuser_bad(msgs); i++)
         if (unlikely(msgs[i].msg_hdr.msg_control) && preload_has_rights(&msgs[i].msg_hdr))
             return send_rights(fd, msgs, n, flags);
     return libc.sendmmsg(fd, msgs, n, flags);
@@ -77,13 +79,16 @@ EXPORT_ALIAS(int, __sendmmsg, sendmmsg, (int, struct mmsghdr *, unsigned, int));
 
 EXPORT(ssize_t, write, (int fd, const void *buf, size_t n))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_write(fd, buf, n)) : libc.write(fd, buf, n);
+    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n), CARRY_BLOCKING(toe_write(fd, buf, n)))
+                         : libc.write(fd, buf, n);
 }
 EXPORT_ALIAS(ssize_t, __write, write, (int, const void *, size_t));
 
 EXPORT(ssize_t, writev, (int fd, const struct iovec *iov, int n))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_writev(fd, iov, n)) : libc.writev(fd, iov, n);
+    return is_toe_fd(fd) ? CHECKED(n > 0 && bad_vector(iov, (size_t)n),
+                                   CARRY_BLOCKING(toe_writev(fd, iov, n)))
+                         : libc.writev(fd, iov, n);
 }
 
 /* A socket has no position: -1 means "as writev", any other is ESPIPE. preadv and pwritev, which do
@@ -101,7 +106,8 @@ static ssize_t write_at(int fd, const struct iovec *iov, int n, off_t at, int fl
 
 EXPORT(ssize_t, pwritev2, (int fd, const struct iovec *iov, int n, off_t at, int flags))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(write_at(fd, iov, n, at, flags))
+    return is_toe_fd(fd) ? CHECKED(n > 0 && bad_vector(iov, (size_t)n),
+                                   CARRY_BLOCKING(write_at(fd, iov, n, at, flags)))
                          : libc.pwritev2(fd, iov, n, at, flags);
 }
 EXPORT_ALIAS(ssize_t, pwritev64v2, pwritev2, (int, const struct iovec *, int, off_t, int));
@@ -124,7 +130,7 @@ EXPORT(ssize_t, splice, (int in, loff_t *in_at, int out, loff_t *out_at, size_t 
 
 EXPORT(ssize_t, recv, (int fd, void *buf, size_t n, int flags))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_recv(fd, buf, n, flags))
+    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n), CARRY_BLOCKING(toe_recv(fd, buf, n, flags)))
                          : (reads(fd), libc.recv(fd, buf, n, flags));
 }
 EXPORT_ALIAS(ssize_t, __recv, recv, (int, void *, size_t, int));
@@ -132,7 +138,8 @@ EXPORT_ALIAS(ssize_t, __recv, recv, (int, void *, size_t, int));
 EXPORT(ssize_t, recvfrom,
        (int fd, void *buf, size_t n, int flags, struct sockaddr *addr, socklen_t *len))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_recvfrom(fd, buf, n, flags, addr, len))
+    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n) || bad_or_null(addr) || bad_or_null(len),
+                                   CARRY_BLOCKING(toe_recvfrom(fd, buf, n, flags, addr, len)))
                          : (reads(fd), libc.recvfrom(fd, buf, n, flags, addr, len));
 }
 
@@ -141,7 +148,7 @@ EXPORT(ssize_t, recvmsg, (int fd, struct msghdr *msg, int flags))
     ssize_t r;
 
     if (is_toe_fd(fd))
-        return CARRY_BLOCKING(toe_recvmsg(fd, msg, flags));
+        return CHECKED(bad_message(msg), CARRY_BLOCKING(toe_recvmsg(fd, msg, flags)));
     reads(fd);
     r = libc.recvmsg(fd, msg, flags);
     if (unlikely(r >= 0 && msg->msg_controllen))
@@ -164,7 +171,8 @@ static int receive_each(int fd, struct mmsghdr *msgs, unsigned n, int flags,
     }
     flags &= ~MSG_WAITFORONE;
     for (i = 0; i < n; i++) {
-        ssize_t got = toe_recvmsg(fd, &msgs[i].msg_hdr, flags);
+        ssize_t got =
+            CHECKED(bad_message(&msgs[i].msg_hdr), toe_recvmsg(fd, &msgs[i].msg_hdr, flags));
 
         if (got < 0)
             return i ? (int)i : -1;
@@ -183,7 +191,8 @@ EXPORT(int, recvmmsg,
     int r;
 
     if (is_toe_fd(fd))
-        return CARRY_BLOCKING(receive_each(fd, msgs, n, flags, timeout));
+        return CHECKED(bad_buffer(msgs, n) || bad_or_null(timeout),
+                       CARRY_BLOCKING(receive_each(fd, msgs, n, flags, timeout)));
     reads(fd);
     r = libc.recvmmsg(fd, msgs, n, flags, timeout);
     for (int i = 0; i < r; i++)
@@ -194,15 +203,16 @@ EXPORT(int, recvmmsg,
 
 EXPORT(ssize_t, read, (int fd, void *buf, size_t n))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_read(fd, buf, n))
+    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n), CARRY_BLOCKING(toe_read(fd, buf, n)))
                          : (reads(fd), libc.read(fd, buf, n));
 }
 EXPORT_ALIAS(ssize_t, __read, read, (int, void *, size_t));
 
 EXPORT(ssize_t, readv, (int fd, const struct iovec *iov, int n))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(toe_readv(fd, iov, n))
-                         : (reads(fd), libc.readv(fd, iov, n));
+    return is_toe_fd(fd)
+               ? CHECKED(n > 0 && bad_vector(iov, (size_t)n), CARRY_BLOCKING(toe_readv(fd, iov, n)))
+               : (reads(fd), libc.readv(fd, iov, n));
 }
 
 static ssize_t read_at(int fd, const struct iovec *iov, int n, off_t at, int flags)
@@ -218,7 +228,8 @@ static ssize_t read_at(int fd, const struct iovec *iov, int n, off_t at, int fla
 
 EXPORT(ssize_t, preadv2, (int fd, const struct iovec *iov, int n, off_t at, int flags))
 {
-    return is_toe_fd(fd) ? CARRY_BLOCKING(read_at(fd, iov, n, at, flags))
+    return is_toe_fd(fd) ? CHECKED(n > 0 && bad_vector(iov, (size_t)n),
+                                   CARRY_BLOCKING(read_at(fd, iov, n, at, flags)))
                          : libc.preadv2(fd, iov, n, at, flags);
 }
 EXPORT_ALIAS(ssize_t, preadv64v2, preadv2, (int, const struct iovec *, int, off_t, int));

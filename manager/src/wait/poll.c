@@ -21,6 +21,7 @@
 #include "ready.h"
 #include "share_use.h"
 #include "tsock.h"
+#include "user_memory.h"
 #include "wait.h"
 
 #define FEW 32 /* entries that need no allocated memory */
@@ -45,7 +46,7 @@ bool tpoll_any(const struct pollfd *fds, nfds_t n)
 {
     nfds_t i;
 
-    for (i = 0; fds && i < n; i++) /* for NULL the kernel returns EFAULT */
+    for (i = 0; !tuser_bad(fds) && i < n; i++) /* the kernel returns EFAULT */
         if (tfd_waits_here(fds[i].fd))
             return true;
     return false;

@@ -7,6 +7,7 @@
 #include "pollset.h"
 #include "select.h"
 #include "tsock.h"
+#include "user_memory.h"
 
 #define FEW       64
 #define WORD_BITS (8 * (int)sizeof(unsigned long))
@@ -43,6 +44,8 @@ bool tselect_any(int n, const fd_set *r, const fd_set *w, const fd_set *e)
 {
     int word;
 
+    if ((r && tuser_bad(r)) || (w && tuser_bad(w)) || (e && tuser_bad(e)))
+        return false; /* the kernel returns EFAULT */
     for (word = 0; word * WORD_BITS < n && n <= MAX_FDS; word++) {
         unsigned long bits = members(n, r, w, e, word);
 
