@@ -31,7 +31,7 @@ static const char usage_text[] =
     "                    --netif SPEC, --ip, --gateway, --ip6, --ip6-auto, --gateway6, --mac,\n"
     "                    --mtu, --spin-us, --max-flows, --congestion, --ecn, --mtu-probing, "
     "--ttl,\n"
-    "                    --offload, --seed\n"
+    "                    --rfc1337, --offload, --seed\n"
     "    --socket PATH   socket for statistics\n"
     "    --linger-ms N   time for connections to finish at exit\n"
     "    --cpu N         CPU of the thread\n"

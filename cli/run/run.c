@@ -54,6 +54,7 @@ static const struct option run_options[] = {
     FOR_ENGINE("gateway"),
     FOR_ENGINE("ip6"),
     {"ip6-auto", no_argument, NULL, 'e'},
+    {"rfc1337", no_argument, NULL, 'e'},
     FOR_ENGINE("gateway6"),
     FOR_ENGINE("mac"),
     FOR_ENGINE("mtu"),

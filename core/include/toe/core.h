@@ -111,6 +111,8 @@ struct toec_config {
     toec_u32 home_index;
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() maps to home_index. 0
                           * or 1: one stack */
+    toec_u32 rfc1337; /* not 0: a RST does not end TIME-WAIT (RFC 1337), as net.ipv4.tcp_rfc1337 of
+                       * Linux; 0: one with the expected sequence number does */
 };
 
 #define TOEC_OFF_TX_CSUM 1u /* transmit completes checksums itself (informational for counters) */

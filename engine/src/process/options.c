@@ -43,6 +43,7 @@ enum {
     OPT_MTU_PROBING,
     OPT_TTL,
     OPT_CHECK_IP,
+    OPT_RFC1337,
     OPT_OFFLOAD,
     OPT_SEED,
     OPT_CPU,
@@ -87,6 +88,7 @@ static const struct option_name {
     {"mtu-probing", OPT_MTU_PROBING, 1, OF_BOTH},
     {"ttl", OPT_TTL, 1, OF_BOTH},
     {"check-ip", OPT_CHECK_IP, 0, OF_TOED},
+    {"rfc1337", OPT_RFC1337, 0, OF_BOTH},
     {"offload", OPT_OFFLOAD, 1, OF_BOTH},
     {"seed", OPT_SEED, 1, OF_BOTH},
     {"cpu", OPT_CPU, 1, OF_BOTH},
@@ -97,66 +99,6 @@ static const struct option_name {
     {"help", OPT_HELP, 0, OF_TOED},
     {"version", OPT_VERSION, 0, OF_TOED},
 };
-
-static const char help[] =
-    "usage: toed --netif SPEC [--ip A.B.C.D/LEN | --ip shared] [--ip6 ADDRESS/LEN | --ip6-auto] "
-    "[options]\n"
-    "\n"
-    "Runs a software TOE in the foreground: TCP/IP for the programs that attach to its socket.\n"
-    "\n"
-    "  --netif SPEC       packets: af_xdp:IFNAME, dpdk:PORT, tap:IFNAME, wire:PATH,\n"
-    "                     impair(...):SPEC\n"
-    "  --ip A.B.C.D/LEN   the TOE's address and the length of its on-link prefix\n"
-    "  --ip shared        the interface's own addresses, which the kernel keeps: of TCP the "
-    "ports\n"
-    "                     that programs use on the TOE, and nothing else (af_xdp alone)\n"
-    "  --force            ... also where the interface carries the default route\n"
-    "  --gateway A.B.C.D  for destinations off the link (default: none, they are unreachable)\n"
-    "  --check-ip         ends when another host has the address of --ip: asks before it is used\n"
-    "                     (RFC 5227), and is ready 5 to 9 s later\n"
-    "  --ip6 ADDRESS/LEN  an IPv6 address and the length of its on-link prefix\n"
-    "  --ip6-auto         addresses, routers and MTU of IPv6 as routers advertise them\n"
-    "  --gateway6 ADDRESS router for IPv6 destinations off the link\n"
-    "  --mac M            Ethernet address (default: the interface's)\n"
-    "  --mtu N            576..9216 (default: the interface's)\n"
-    "  --socket PATH      where programs attach (default " TOEDEV_DEFAULT_SOCKET ")\n"
-    "  --take-over        takes over from the toed that serves at that socket: connections, "
-    "listeners\n"
-    "                     and programs notice nothing, and it ends (docs/UPGRADE.md)\n"
-    "  --user NAME        user who may attach besides root (default: none)\n"
-    "  --group NAME       group that may attach (default: only root's)\n"
-    "  --user-limits LIST what each user but root may have: qps=N, slots=N and memory=MIB over "
-    "all\n"
-    "                     engines, listeners=N on each; commands=N a second of each queue pair\n"
-    "                     (qps=4,slots=1000,...; default: no limits)\n"
-    "  --engines N        threads, each with a queue of the interface, 1..64 (default 1)\n"
-    "  --cpu N[,N...]     the CPU that each engine runs on, and whose memory it uses (default: "
-    "any)\n"
-    "  --manager NAME     who tells the programs what has come: interrupts, each engine itself "
-    "(default);\n"
-    "                     polling, a thread of its own, which always polls: for comparison\n"
-    "  --manager-cpu N    the CPU that the polling manager runs on (default: any)\n"
-    "  --spin-us N        polls this long without work before it sleeps, 0..1000000 (default 50);\n"
-    "                     0 where it shares its core with the programs that it serves\n"
-    "  --max-flows N      connections per engine, 1..1048576 (default 16384)\n"
-    "  --max-qps N        queue pairs per engine, 1..1024 (default 128)\n"
-    "  --max-memory MIB   address space for queue pairs, all together (default 65536)\n"
-    "  --congestion NAME  of connections that ask for none: cubic, reno, bbr, dctcp (default "
-    "cubic)\n"
-    "  --ecn N            as net.ipv4.tcp_ecn: 0 never, 1 asked for, 2 when asked (default 2)\n"
-    "  --mtu-probing N    as net.ipv4.tcp_mtu_probing: 0 never, 1 when full segments time out\n"
-    "                     again and again, 2 always (default 1)\n"
-    "  --ttl N            time to live of IPv4, hop limit of IPv6, 1..255 (default 64)\n"
-    "  --offload LIST     rx, tx, sg, tso, gso, gro, lro, rxhash: tso=off,gro=on,... (default: "
-    "all\n"
-    "                     that the interface has); toehold offload switches them later\n"
-    "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
-    "  --help, --version\n"
-    "\n"
-    "SIGTERM, SIGINT or SIGHUP ends it: peers get RST, the interface is put back as it was.\n"
-    "Exit codes: 0 ended by a signal or taken over from, 1 failure while running (the interface is "
-    "gone, too),\n"
-    "2 usage, 3 configuration.\n";
 
 /* Writes an error message to o->err or standard error. */
 __attribute__((format(printf, 2, 3))) static int say(const struct options *o, const char *format,
@@ -412,6 +354,9 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_CHECK_IP:
         o->check_ip = 1;
         return -1;
+    case OPT_RFC1337:
+        o->rfc1337 = 1;
+        return -1;
     case OPT_TAKE_OVER:
         o->take_over = 1;
         return -1;
@@ -420,7 +365,7 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_SEED:
         return parse_seed(o, arg);
     case OPT_HELP:
-        fputs(help, stdout);
+        fputs(options_help, stdout);
         return 0;
     case OPT_VERSION:
         puts("toed " TOEHOLD_VERSION);
