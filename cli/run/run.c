@@ -60,6 +60,7 @@ static const struct option run_options[] = {
     FOR_ENGINE("mtu"),
     FOR_ENGINE("spin-us"),
     FOR_ENGINE("max-flows"),
+    FOR_ENGINE("max-neighbours"),
     FOR_ENGINE("congestion"),
     FOR_ENGINE("ecn"),
     FOR_ENGINE("mtu-probing"),

@@ -72,7 +72,7 @@ struct toec_config {
                            * but detects losses later */
     toec_u32 max_listeners;   /* 64 */
     toec_u32 max_time_wait;   /* 16384; when full, the oldest is recycled and counted */
-    toec_u32 max_neighbours;  /* of both families, 256 */
+    toec_u32 max_neighbours;  /* of both families, 256; a quarter may wait for an answer */
     toec_u32 max_datagrams;   /* datagrams in reassembly at once, 16 */
     toec_u32 max_gso;         /* largest payload per call of transmit; 0: one MSS (no TSO) */
     toec_u32 offload;         /* TOEC_OFF_* */

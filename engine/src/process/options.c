@@ -35,6 +35,7 @@ enum {
     OPT_ENGINES,
     OPT_SPIN,
     OPT_MAX_FLOWS,
+    OPT_MAX_NEIGHBOURS,
     OPT_MAX_QPS,
     OPT_MAX_MEMORY,
     OPT_MTU,
@@ -80,6 +81,7 @@ static const struct option_name {
     {"engines", OPT_ENGINES, 1, OF_TOED},
     {"spin-us", OPT_SPIN, 1, OF_BOTH},
     {"max-flows", OPT_MAX_FLOWS, 1, OF_BOTH},
+    {"max-neighbours", OPT_MAX_NEIGHBOURS, 1, OF_BOTH},
     {"max-qps", OPT_MAX_QPS, 1, OF_TOED},
     {"max-memory", OPT_MAX_MEMORY, 1, OF_TOED},
     {"mtu", OPT_MTU, 1, OF_BOTH},
@@ -337,6 +339,8 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return number(o, "spin-us", arg, 0, 1000000, &o->spin_us);
     case OPT_MAX_FLOWS:
         return number(o, "max-flows", arg, 1, 1u << 20, &o->max_flows);
+    case OPT_MAX_NEIGHBOURS:
+        return number(o, "max-neighbours", arg, 16, UINT16_MAX, &o->max_neighbours);
     case OPT_MAX_QPS:
         return number(o, "max-qps", arg, 1, 1024, &o->max_qps);
     case OPT_MAX_MEMORY:
@@ -466,6 +470,7 @@ static int parse(struct options *o, int count, char **words, unsigned of)
     o->ecn = 2;
     o->mtu_probing = 1;
     o->max_flows = 16384;
+    o->max_neighbours = 4096; /* 1024 may wait for an answer: net.ipv4.neigh.default.gc_thresh3 */
     o->max_qps = of == OF_TOED ? 128 : 1;
     o->max_memory_mib = 65536;
     o->linger_ms = 1000;

@@ -28,6 +28,7 @@ struct options {
     int has_ip6, ip6_auto;
     int has_mac, has_secret;
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
+    uint32_t max_neighbours;   /* per engine; a quarter of them may wait for an answer */
     uint32_t cc;               /* enum toec_cc */
     uint32_t ecn, mtu_probing; /* values as tcp_ecn and tcp_mtu_probing in Linux */
     uint32_t offload;          /* OFFLOAD_* wanted */

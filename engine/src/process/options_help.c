@@ -45,6 +45,8 @@ const char options_help[] =
     "  --spin-us N        polls this long without work before it sleeps, 0..1000000 (default 50);\n"
     "                     0 where it shares its core with the programs that it serves\n"
     "  --max-flows N      connections per engine, 1..1048576 (default 16384)\n"
+    "  --max-neighbours N hosts of the link known at once per engine, 16..65535 (default 4096);\n"
+    "                     a quarter of them may be unresolved\n"
     "  --max-qps N        queue pairs per engine, 1..1024 (default 128)\n"
     "  --max-memory MIB   address space for queue pairs, all together (default 65536)\n"
     "  --congestion NAME  of connections that ask for none: cubic, reno, bbr, dctcp (default "
