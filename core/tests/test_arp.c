@@ -546,6 +546,82 @@ static void waiting_senders_make_no_storm(void **state)
     bench_stop(&b);
 }
 
+/*
+ * Ten times as many absent hosts as entries may wait, and their senders retry at each call back. A
+ * live host that comes later is asked for at once and has time to answer; each absent one fails,
+ * those that got an entry at first after three seconds.
+ */
+static void live_newcomer_beside_absent_hosts(void **state)
+{
+    struct toec_path path[40], live;
+    toec_time failed[40] = {0}, begin;
+    unsigned i, left = 40, soon = 0;
+    struct bench b;
+    uint8_t f[64];
+    toec_u32 epoch;
+
+    (void)state;
+    small_table(&b, 16);
+    begin = b.now;
+    for (i = 0; i < 40; i++) {
+        assert_int_equal(toec_ip4_path(b.s, PEER_IP + i, &path[i]), 0);
+        assert_int_equal(try_send(&b, &path[i]), TOEC_SEND_WAIT);
+    }
+    bench_pass(&b, 150 * MSEC);
+    bench_forget_sent(&b);
+    assert_int_equal(toec_ip4_path(b.s, PEER_IP + 100, &live), 0);
+    assert_int_equal(try_send(&b, &live), TOEC_SEND_WAIT);
+    expect_arp(&b, 1, broadcast_mac, PEER_IP + 100);
+    for (i = 0, epoch = 0; left && b.now - begin < 60 * SEC;) {
+        if (epoch != toec_send_epoch(b.s)) {
+            epoch = toec_send_epoch(b.s);
+            for (i = 0; i < 40; i++)
+                if (!failed[i] && try_send(&b, &path[i]) == TOEC_SEND_UNREACH) {
+                    failed[i] = b.now;
+                    left--;
+                    soon += b.now - begin < 3050 * MSEC;
+                }
+        }
+        bench_pass(&b, 10 * MSEC);
+        if (b.now - begin < 250 * MSEC) {
+            bench_input(&b, f, make_arp(f, 2, peer_mac, PEER_IP + 100, own_mac, OWN_IP));
+            assert_int_equal(try_send(&b, &live), 0);
+        }
+        bench_forget_sent(&b);
+    }
+    assert_int_equal(left, 0);
+    assert_int_equal(soon, 3); /* one of four was evicted for the live host */
+    assert_true(bench_counter(&b, TOEC_C_neigh_failed) >= 40);
+    bench_stop(&b);
+}
+
+/* A neighbour confirmed within five seconds is never evicted. */
+static void live_neighbours_stay(void **state)
+{
+    struct toec_path path[8], more;
+    struct bench b;
+    unsigned i, k;
+
+    (void)state;
+    small_table(&b, 8);
+    for (k = 0; k < 8; k++)
+        resolve(&b, &path[k], PEER_IP + k, peer_mac);
+    assert_int_equal(toec_ip4_path(b.s, PEER_IP + 100, &more), 0);
+    for (i = 0; i < 100; i++)
+        assert_int_equal(try_send(&b, &more), TOEC_SEND_WAIT);
+    assert_int_equal(bench_counter(&b, TOEC_C_neigh_evicted), 0);
+    for (k = 0; k < 8; k++)
+        assert_int_equal(try_send(&b, &path[k]), 0);
+    bench_forget_sent(&b);
+    bench_pass(&b, 5 * SEC);
+    for (k = 1; k < 8; k++)
+        toec_path_confirm(b.s, &path[k], b.now);
+    for (i = 0; i < 8; i++)
+        assert_int_equal(try_send(&b, &more), TOEC_SEND_WAIT);
+    expect_arp(&b, 1, broadcast_mac, PEER_IP + 100); /* in the place of the first */
+    bench_stop(&b);
+}
+
 /* More neighbours in use than entries: all can be reached one after the other; the least used are
  * evicted. */
 static void more_neighbours_than_entries(void **state)
@@ -557,8 +633,10 @@ static void more_neighbours_than_entries(void **state)
     (void)state;
     small_table(&b, 8);
     for (round = 0; round < 5; round++)
-        for (k = 0; k < 40; k++)
+        for (k = 0; k < 40; k++) {
             resolve(&b, &path[k], PEER_IP + k, peer_mac);
+            bench_pass(&b, SEC);
+        }
     assert_true(neighbours(&b) <= 8);
     bench_stop(&b);
 }
@@ -571,8 +649,10 @@ static void one_entry_suffices(void **state)
 
     (void)state;
     small_table(&b, 1);
-    for (k = 0; k < 10; k++)
+    for (k = 0; k < 10; k++) {
         resolve(&b, &path, PEER_IP + k, peer_mac);
+        bench_pass(&b, 5 * SEC);
+    }
     bench_stop(&b);
 }
 
@@ -585,9 +665,11 @@ static void reused_entry_is_not_mistaken(void **state)
     (void)state;
     small_table(&b, 1);
     resolve(&b, &a, PEER_IP, peer_mac);
+    bench_pass(&b, 5 * SEC);
     resolve(&b, &c, PEER_IP + 1, other_mac);
     assert_int_equal(a.neigh, c.neigh);
     toec_path_confirm(b.s, &a, b.now); /* about the old one: no effect */
+    bench_pass(&b, 5 * SEC);
     assert_int_equal(try_send(&b, &a), TOEC_SEND_WAIT);
     expect_arp(&b, 1, broadcast_mac, PEER_IP);
     bench_stop(&b);
@@ -673,6 +755,8 @@ int main(void)
         cmocka_unit_test(flood_of_requests_evicts_no_used_entry),
         cmocka_unit_test(flood_of_destinations_evicts_no_resolved_entry),
         cmocka_unit_test(waiting_senders_make_no_storm),
+        cmocka_unit_test(live_newcomer_beside_absent_hosts),
+        cmocka_unit_test(live_neighbours_stay),
         cmocka_unit_test(more_neighbours_than_entries),
         cmocka_unit_test(one_entry_suffices),
         cmocka_unit_test(reused_entry_is_not_mistaken),

@@ -307,8 +307,8 @@ static struct toec_addr numbered(unsigned i)
     return a;
 }
 
-/* Every entry in use: senders of solicitations are not learned; a new destination replaces the
- * first entry not used since the clock hand passed, after a few steps. */
+/* Every entry in use: senders of solicitations are not learned; a new destination replaces none
+ * that was confirmed within 5 s, later the first not used since the clock hand passed. */
 static void every_entry_in_use(void **state)
 {
     struct toec_addr a = numbered(5000);
@@ -334,12 +334,21 @@ static void every_entry_in_use(void **state)
     assert_null(entry(&b, &peer6));
     assert_int_equal(bench_counter(&b, TOEC_C_nd_not_learned), 1);
     assert_int_equal(toec_path_to(b.s, &a, &path), 0);
+    for (i = 0; i < 16; i++)
+        assert_int_equal(try_send(&b, &a, &path), TOEC_SEND_WAIT);
+    assert_int_equal(bench_counter(&b, TOEC_C_neigh_evicted), 0);
+    b.now += 5 * SEC;
+    for (i = 0; i < 256; i++) {
+        struct toec_addr n = numbered(i);
+
+        entry(&b, &n)->used = 1;
+    }
     for (tries = 0; !entry(&b, &a); tries++) {
         assert_true(tries < 8);
         assert_int_equal(try_send(&b, &a, &path), TOEC_SEND_WAIT);
     }
     assert_true(tries > 1);
-    assert_int_equal(bench_counter(&b, TOEC_C_neigh_full), tries - 1);
+    assert_int_equal(bench_counter(&b, TOEC_C_neigh_full), 16 + tries - 1);
     assert_int_equal(bench_counter(&b, TOEC_C_neigh_evicted), 1);
     for (i = 0; i < 256; i++) { /* all in use again, except the one that has not answered */
         struct toec_addr n = numbered(i);
@@ -359,7 +368,8 @@ static void every_entry_in_use(void **state)
     bench_stop(&b);
 }
 
-/* Numbers of entries are never 0, which means none; a path that never had one confirms none. */
+/* Numbers of entries are never 0, which means none, nor all ones; a path that never had one
+ * confirms none. */
 static void generations_wrap(void **state)
 {
     struct toec_path path, other;
@@ -367,10 +377,10 @@ static void generations_wrap(void **state)
 
     (void)state;
     start(&b);
-    b.s->neigh.next_gen = 0xffffffffu;
+    b.s->neigh.next_gen = 0xfffffffeu;
     bench6_learn(&b, &peer6, peer_mac);
     bench6_learn(&b, &router6, router_mac);
-    assert_int_equal(entry(&b, &peer6)->gen, 0xffffffffu);
+    assert_int_equal(entry(&b, &peer6)->gen, 0xfffffffeu);
     assert_int_equal(entry(&b, &router6)->gen, 1);
     assert_int_equal(toec_path_to(b.s, &peer6, &other), 0);
     toec_path_confirm(b.s, &other, b.now); /* not attached */

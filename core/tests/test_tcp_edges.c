@@ -143,19 +143,56 @@ static void test_icmp_in_syn_sent(void **state)
     }
 }
 
-/* R1337-01: no RST shortens TIME-WAIT. */
+static void enter_time_wait(struct talk *t, int ts, int rfc1337)
+{
+    talk_init(t);
+    t->ts = ts;
+    t->s.host[0].cfg.rfc1337 = (toec_u32)rfc1337;
+    talk_passive(t);
+    talk_skip(t);
+    conn_close(t->c);
+    craft_poll(&t->s);
+    talk_hear(t, F_ACK | F_FIN, 0, 0, 0);
+    talk_say(t, F_ACK | F_FIN, 0, 1, 0);
+    talk_hear(t, F_ACK, 1, 1, 0);
+}
+
+/* As on Linux, a RST with the expected number ends TIME-WAIT, one with another number or an older
+ * timestamp does not. */
+static void test_time_wait_ended_by_rst(void **state)
+{
+    static const struct {
+        int ts;
+        uint32_t seq, older;
+        unsigned left;
+    } table[] = {{0, 1, 0, 0}, {0, 0, 0, 1}, {0, 2, 0, 1}, {1, 1, 0, 0}, {1, 1, 1, 1}};
+    struct toec_usage u;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct talk t;
+
+        enter_time_wait(&t, table[i].ts, 0);
+        t.tsval -= table[i].older;
+        talk_say(&t, F_RST, table[i].seq, 0, 0);
+        talk_silence(&t);
+        toec_usage(t.s.host[0].stack, &u);
+        assert_int_equal(u.time_wait, table[i].left);
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_tw_rst_ignored), table[i].left);
+        t.c = 0;
+        talk_end(&t);
+    }
+}
+
+/* R1337-01: with toec_config.rfc1337 no RST shortens TIME-WAIT. */
 static void test_time_wait_rst(void **state)
 {
     struct talk t;
     struct toec_usage u;
 
     (void)state;
-    talk_open(&t);
-    conn_close(t.c);
-    craft_poll(&t.s);
-    talk_hear(&t, F_ACK | F_FIN, 0, 0, 0);
-    talk_say(&t, F_ACK | F_FIN, 0, 1, 0);
-    talk_hear(&t, F_ACK, 1, 1, 0);
+    enter_time_wait(&t, 0, 1);
     talk_say(&t, F_RST, 1, 0, 0);
     talk_say(&t, F_RST | F_ACK, 1, 1, 0);
     talk_silence(&t);
@@ -175,6 +212,7 @@ int main(void)
         cmocka_unit_test(test_window_update),
         cmocka_unit_test(test_rst_has_timestamps),
         cmocka_unit_test(test_icmp_in_syn_sent),
+        cmocka_unit_test(test_time_wait_ended_by_rst),
         cmocka_unit_test(test_time_wait_rst),
     };
 

@@ -353,6 +353,72 @@ static void test_user_timeout_of_keepalive(void **state)
     talk_end(&t);
 }
 
+/* Keep-alive at any moment within a tick of the clock: no probe and no end comes early, and a user
+ * timeout that is a multiple of the interval costs no further interval. */
+static void test_keepalive_is_exact(void **state)
+{
+    static const struct {
+        uint32_t idle, interval, probes; /* the user timeout ends with the last interval */
+    } table[] = {{2, 1, 3}, {1, 1, 1}, {1, 2, 2}, {10, 3, 7}, {7200, 75, 9}, {60, 59, 30}};
+    unsigned i, phase, n;
+
+    (void)state;
+    for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        for (phase = 0; phase < 16; phase++) {
+            uint32_t limit = table[i].idle + table[i].interval * table[i].probes;
+            toec_time due;
+            struct talk t;
+
+            talk_init(&t);
+            t.s.now += phase * (1u << 16);
+            talk_passive(&t);
+            talk_set(&t, TOEC_OPT_KEEPIDLE, table[i].idle);
+            talk_set(&t, TOEC_OPT_KEEPINTVL, table[i].interval);
+            talk_set(&t, TOEC_OPT_KEEPCNT, 100);
+            talk_set(&t, TOEC_OPT_USER_TIMEOUT, limit * 1000);
+            talk_set(&t, TOEC_OPT_KEEPALIVE, 1);
+            due = t.s.now + table[i].idle * SEC;
+            for (n = 0; n <= table[i].probes; n++, due += table[i].interval * SEC) {
+                craft_pass(&t.s, due - 1 - t.s.now);
+                talk_silence(&t);
+                craft_pass(&t.s, 1 + 3 * MSEC * (n + 1));
+                if (n < table[i].probes)
+                    talk_hear(&t, F_ACK, (uint32_t)-1, 0, 0);
+                assert_int_equal(t.c->gone, n == table[i].probes);
+            }
+            t.c = 0;
+            talk_end(&t);
+        }
+    }
+}
+
+/* TCP_KEEPIDLE counts from the peer's last segment; TCP_KEEPINTVL and TCP_KEEPCNT do not postpone a
+ * timer that runs. */
+static void test_keepalive_set_again(void **state)
+{
+    struct talk t;
+    unsigned i;
+
+    (void)state;
+    talk_open(&t);
+    talk_set(&t, TOEC_OPT_KEEPALIVE, 1);
+    for (i = 0; i < 9; i++) {
+        craft_pass(&t.s, SEC);
+        talk_set(&t, TOEC_OPT_KEEPINTVL, 5);
+        talk_set(&t, TOEC_OPT_KEEPCNT, 3);
+        talk_set(&t, TOEC_OPT_KEEPIDLE, 10);
+        talk_set(&t, TOEC_OPT_KEEPALIVE, 1);
+        talk_silence(&t);
+    }
+    craft_pass(&t.s, SEC + 3 * MSEC);
+    talk_hear(&t, F_ACK, (uint32_t)-1, 0, 0);
+    craft_pass(&t.s, 2 * SEC);
+    talk_set(&t, TOEC_OPT_KEEPIDLE, 3); /* over: the next probe is sent at once */
+    craft_pass(&t.s, 3 * MSEC);
+    talk_hear(&t, F_ACK, (uint32_t)-1, 0, 0);
+    talk_end(&t);
+}
+
 /* ---- the option ---- */
 
 /* RFC 5482 3.1: both ends have announced a timeout: the larger one applies, between 100 s and a
@@ -462,6 +528,8 @@ int main(void)
         cmocka_unit_test(test_user_timeout_of_a_closed_window),
         cmocka_unit_test(test_user_timeout_begins_anew),
         cmocka_unit_test(test_user_timeout_of_keepalive),
+        cmocka_unit_test(test_keepalive_is_exact),
+        cmocka_unit_test(test_keepalive_set_again),
         cmocka_unit_test(test_uto_agreed),
         cmocka_unit_test(test_uto_sent),
     };

@@ -6,7 +6,7 @@
 
 /* ---- timestamps: PAWS (RFC 7323 5) ---- */
 
-/* R7323-06, R7323-09, R7323-13, R7323-14, R7323-17. */
+/* R7323-06, R7323-13, R7323-14, R7323-17. */
 static void test_paws(void **state)
 {
     struct talk t;
@@ -26,17 +26,63 @@ static void test_paws(void **state)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_paws), 1);
     g = talk_hear(&t, F_ACK, 0, 10, 0);
     assert_int_equal(g.tsecr, 5);
-    /* a segment without its timestamp is dropped (RFC 7323 3.2) */
-    g = talk_seg(&t, F_ACK | F_PSH, 10, 0, 10);
-    g.has_ts = 0;
-    craft_send(&t.s, &g);
-    assert_int_equal(t.c->received, 10);
-    assert_int_equal(talk_count(&t, TOEC_C_tcp_no_timestamp), 1);
     /* a RST needs none */
     g = talk_seg(&t, F_RST, 10, 0, 0);
     g.has_ts = 0;
     craft_send(&t.s, &g);
     assert_true(t.c->gone);
+    talk_end(&t);
+}
+
+/* Says it without the timestamp that was negotiated. */
+static void say_bare(struct talk *t, unsigned flags, uint32_t seq, uint32_t ack, uint32_t len)
+{
+    struct tseg g = talk_seg(t, flags, seq, ack, len);
+
+    g.has_ts = 0;
+    craft_say(&t->s, &g);
+}
+
+/* R7323-09: as on Linux, a segment that lacks the negotiated timestamp is accepted: the ACK of the
+ * handshake, data, keep-alives, the ACK of data. TS.Recent stays, and PAWS still applies to those
+ * that have one. */
+static void test_missing_timestamps(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    t.ts = 1;
+    craft_start(&t.s);
+    sim_listen(&t.s, 0, t.own_port, 0, 0);
+    g = talk_seg(&t, F_SYN, (uint32_t)-1, 0, 0);
+    g.mss = 1460;
+    craft_say(&t.s, &g);
+    g = craft_expect(&t.s);
+    t.iss = g.seq;
+    t.tsecr = g.tsval;
+    say_bare(&t, F_ACK, 0, 0, 0);
+    t.c = t.s.host[0].conns;
+    assert_non_null(t.c);
+    assert_true(t.c->established);
+    say_bare(&t, F_ACK | F_PSH, 0, 0, 10);
+    assert_int_equal(t.c->received, 10);
+    craft_pass(&t.s, 100 * MSEC);
+    assert_int_equal(talk_hear(&t, F_ACK, 0, 10, 0).tsecr, t.tsval);
+    say_bare(&t, F_ACK, 9, 0, 0);
+    assert_int_equal(talk_hear(&t, F_ACK, 0, 10, 0).tsecr, t.tsval);
+    say_bare(&t, F_ACK, 9, 0, 1);
+    assert_int_equal(talk_hear(&t, F_ACK, 0, 10, 0).tsecr, t.tsval);
+    talk_send(&t, 100);
+    talk_hear(&t, F_ACK, 0, 10, 100);
+    say_bare(&t, F_ACK, 10, 100, 0);
+    assert_int_equal(talk_info(&t).bytes_acked, 100);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_no_timestamp), 5);
+    t.tsval -= 100;
+    talk_say(&t, F_ACK | F_PSH, 10, 100, 10);
+    assert_int_equal(t.c->received, 10);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_paws), 1);
     talk_end(&t);
 }
 
@@ -183,9 +229,9 @@ static void test_four_gigabytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paws),           cmocka_unit_test(test_paws_idle),
-        cmocka_unit_test(test_ts_recent_rule), cmocka_unit_test(test_sequence_wrap),
-        cmocka_unit_test(test_four_gigabytes),
+        cmocka_unit_test(test_paws),          cmocka_unit_test(test_missing_timestamps),
+        cmocka_unit_test(test_paws_idle),     cmocka_unit_test(test_ts_recent_rule),
+        cmocka_unit_test(test_sequence_wrap), cmocka_unit_test(test_four_gigabytes),
     };
 
     return cmocka_run_group_tests_name("tcp_stamps", tests, 0, 0);

@@ -72,7 +72,7 @@ struct toec_config {
                            * but detects losses later */
     toec_u32 max_listeners;   /* 64 */
     toec_u32 max_time_wait;   /* 16384; when full, the oldest is recycled and counted */
-    toec_u32 max_neighbours;  /* of both families, 256 */
+    toec_u32 max_neighbours;  /* of both families, 256; a quarter may wait for an answer */
     toec_u32 max_datagrams;   /* datagrams in reassembly at once, 16 */
     toec_u32 max_gso;         /* largest payload per call of transmit; 0: one MSS (no TSO) */
     toec_u32 offload;         /* TOEC_OFF_* */
@@ -111,6 +111,8 @@ struct toec_config {
     toec_u32 home_index;
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() maps to home_index. 0
                           * or 1: one stack */
+    toec_u32 rfc1337; /* not 0: a RST does not end TIME-WAIT (RFC 1337), as net.ipv4.tcp_rfc1337 of
+                       * Linux; 0: one with the expected sequence number does */
 };
 
 #define TOEC_OFF_TX_CSUM 1u /* transmit completes checksums itself (informational for counters) */

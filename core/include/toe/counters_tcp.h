@@ -25,7 +25,7 @@
     X(tcp_cookies_taken, "connections made from SYN cookies")                                      \
     X(tcp_cookies_bad, "ACKs refused: no valid SYN cookie")                                        \
     X(tcp_paws, "dropped: timestamp older than the last (PAWS, RFC 7323)")                         \
-    X(tcp_no_timestamp, "dropped: timestamp negotiated but missing")                               \
+    X(tcp_no_timestamp, "segments without the negotiated timestamp: accepted without PAWS")        \
     X(tcp_out_of_window, "dropped: sequence number outside the window")                            \
     X(tcp_bad_ack, "dropped: acknowledges what was never sent, or long ago")                       \
     X(tcp_no_ack_bit, "dropped: neither SYN nor ACK where one is needed")                          \
@@ -62,7 +62,7 @@
     X(tcp_fin_wait2_timeout, "closed connections whose peer never closed")                         \
     X(tcp_tw_recycled, "TIME-WAIT entries ended early: all in use")                                \
     X(tcp_tw_reopened, "TIME-WAIT pairs reopened by a newer SYN")                                  \
-    X(tcp_tw_rst_ignored, "resets ignored in TIME-WAIT (RFC 1337)")                                \
+    X(tcp_tw_rst_ignored, "resets ignored in TIME-WAIT (old, unexpected or RFC 1337)")             \
     X(tcp_icmp_ignored, "ICMP errors ignored: quote nothing under way")                            \
     X(tcp_icmp_soft, "ICMP errors noted as soft errors")                                           \
     X(tcp_pmtu_lowered, "path MTUs lowered by ICMP")                                               \

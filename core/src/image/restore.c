@@ -217,7 +217,7 @@ static const char *restore_neigh(struct toec_restoring *r)
         return DAMAGED;
     if (toec_neigh_find(r->s, &is.addr) || r->s->neigh.pool.used == r->s->neigh.pool.total)
         return 0; /* entries of a cache may be lost */
-    n = toec_neigh_add(r->s, &is.addr, 0, r->now);
+    n = toec_neigh_add(r->s, &is.addr, TOEC_NEIGH_LEARN, r->now);
     if (n)
         toec_neigh_again(
             r->s, n, &is,

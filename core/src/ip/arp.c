@@ -178,7 +178,7 @@ static void learn(struct toec_stack *s, const struct toec_arp *a, toec_time now)
     struct toec_neigh *n;
 
     toec_addr_set4(&addr, a->spa);
-    n = toec_neigh_add(s, &addr, 0, now);
+    n = toec_neigh_add(s, &addr, TOEC_NEIGH_LEARN, now);
     if (!n) {
         TOEC_COUNT(s, arp_not_learned);
         return;

@@ -152,7 +152,7 @@ static struct toec_neigh *learn(struct toec_stack *s, const struct toec_addr *ad
     if (toec_mac_is_group(mac) || toec_mac_is_zero(mac))
         return n;
     if (!n) {
-        n = toec_neigh_add(s, addr, 0, now);
+        n = toec_neigh_add(s, addr, TOEC_NEIGH_LEARN, now);
         if (!n) {
             TOEC_COUNT(s, nd_not_learned);
             return 0;

@@ -4,9 +4,13 @@
  * bounds.
  *
  * Limits under floods: entries that wait for an answer use at most a quarter of the table and evict
- * only each other, at a bounded rate. Entries learned from requests of others replace only stale
- * ones. Only a neighbour that we want to send to evicts one in use, and the least recently used
- * first.
+ * only each other, at a bounded rate: the oldest failed one, else the newest that a live host would
+ * have answered by now. So a new neighbour has time to answer, and older entries still fail after
+ * three requests, which frees their places. A sender that found no place takes only those of failed
+ * entries: otherwise senders that retry would evict each other's entries, and none would fail.
+ *
+ * Entries learned from requests of others replace only stale ones. Only a neighbour that we want to
+ * send to evicts another, the least recently used first, and none that was just known to be alive.
  */
 #include "neigh.h"
 
@@ -17,9 +21,13 @@
 #define REACHABLE_TIME (30 * TOEC_NS_PER_S) /* RFC 4861 10 */
 #define DELAY_TIME     (5 * TOEC_NS_PER_S)  /* DELAY_FIRST_PROBE_TIME */
 #define REDRAW_TIME    (7200 * TOEC_NS_PER_S)
-#define RETRY_TIME     (1 * TOEC_NS_PER_S)   /* R1122-28: one request per second at most */
-#define FAILED_TIME    (3 * TOEC_NS_PER_S)   /* senders see the failure without new requests */
-#define STALE_TIME     (600 * TOEC_NS_PER_S) /* R1122-27: unused entries are flushed */
+#define RETRY_TIME     (1 * TOEC_NS_PER_S)    /* R1122-28: one request per second at most */
+#define FAILED_TIME    (3 * TOEC_NS_PER_S)    /* senders see the failure without new requests */
+#define STALE_TIME     (600 * TOEC_NS_PER_S)  /* R1122-27: unused entries are flushed */
+#define ANSWER_TIME    (100 * TOEC_NS_PER_MS) /* a live host has answered by then */
+#define NOTICE_TIME    (10 * TOEC_NS_PER_MS)  /* ... and its senders have noticed a failure */
+#define ALIVE_TIME     (5 * TOEC_NS_PER_S)    /* confirmed since: not evicted, as on Linux */
+#define WAITED         0xffffffffu            /* path.gen: the table was full; no entry has it */
 #define MAX_TRIES      3  /* R4861-04: MAX_MULTICAST_SOLICIT; then senders are notified */
 #define EVICT_STEPS    64 /* entries examined when the table is full */
 /* Entries per second that may evict a waiting one: each sends a broadcast. */
@@ -127,11 +135,41 @@ static void evict(struct toec_stack *s, struct toec_neigh *n, toec_time now)
     neigh_free(s, n);
 }
 
+/* Returns an unresolved entry to evict, or 0. Entries fail in the order of the list. */
+static struct toec_neigh *replaceable(const struct toec_neigh_table *t, enum toec_neigh_want want,
+                                      toec_time now)
+{
+    struct toec_neigh *n = t->oldest;
+    unsigned steps;
+
+    if (n && n->state == TOEC_NEIGH_FAILED && now - n->confirmed >= NOTICE_TIME)
+        return n;
+    if (want == TOEC_NEIGH_SEND_AGAIN)
+        return 0;
+    n = t->newest;
+    for (steps = EVICT_STEPS; n && steps > 0; steps--, n = n->older)
+        if (n->state == TOEC_NEIGH_INCOMPLETE && now - n->confirmed >= ANSWER_TIME)
+            return n;
+    return 0;
+}
+
+/* Evicts an unresolved entry to make room for another; returns -1 when none may be. */
+static int replace_unresolved(struct toec_stack *s, enum toec_neigh_want want, toec_time now)
+{
+    struct toec_neigh *n = replaceable(&s->neigh, want, now);
+
+    if (!n || !toec_rate_allow(&s->neigh.recycle, now))
+        return -1;
+    evict(s, n, now);
+    return 0;
+}
+
 /*
  * Returns an entry to evict, 0 if none of the next EVICT_STEPS qualifies: a stale one, or
- * (for_sending) one not used for sending since the hand passed it last (second chance).
+ * (for_sending) one that was not confirmed just now, nor used for sending since the hand passed it
+ * last (second chance).
  */
-static struct toec_neigh *evictable(struct toec_neigh_table *t, int for_sending)
+static struct toec_neigh *evictable(struct toec_neigh_table *t, int for_sending, toec_time now)
 {
     toec_u32 steps = TOEC_MIN(2 * t->pool.total, (toec_u32)EVICT_STEPS);
     struct toec_neigh *n;
@@ -141,7 +179,8 @@ static struct toec_neigh *evictable(struct toec_neigh_table *t, int for_sending)
         t->hand = t->hand + 1 == t->pool.total ? 0 : t->hand + 1;
         if (n->unresolved)
             continue;
-        if (n->state == TOEC_NEIGH_STALE || (for_sending && !n->used))
+        if (n->state == TOEC_NEIGH_STALE ||
+            (for_sending && !n->used && now - n->confirmed >= ALIVE_TIME))
             return n;
         if (for_sending)
             n->used = 0;
@@ -151,36 +190,34 @@ static struct toec_neigh *evictable(struct toec_neigh_table *t, int for_sending)
 
 /* Evicts an entry to make room for another. Called when the pool is full, so all entries are in
  * use. */
-static int make_room(struct toec_stack *s, int for_sending, toec_time now)
+static int make_room(struct toec_stack *s, enum toec_neigh_want want, toec_time now)
 {
-    struct toec_neigh *n = evictable(&s->neigh, for_sending);
+    struct toec_neigh *n = evictable(&s->neigh, want != TOEC_NEIGH_LEARN, now);
 
-    if (!n && for_sending)
-        n = s->neigh.oldest;
-    if (!n)
+    if (n)
+        evict(s, n, now);
+    else if (want == TOEC_NEIGH_LEARN || replace_unresolved(s, want, now) < 0)
         return -1;
-    evict(s, n, now);
     return 0;
 }
 
 struct toec_neigh *toec_neigh_add(struct toec_stack *s, const struct toec_addr *addr,
-                                  int for_sending, toec_time now)
+                                  enum toec_neigh_want want, toec_time now)
 {
     struct toec_neigh_table *t = &s->neigh;
     struct toec_neigh *n;
 
-    if (for_sending && t->unresolved >= t->max_unresolved) {
-        if (!toec_rate_allow(&t->recycle, now))
+    if (want != TOEC_NEIGH_LEARN && t->unresolved >= t->max_unresolved) {
+        if (replace_unresolved(s, want, now) < 0)
             return 0;
-        evict(s, t->oldest, now);
-    } else if (t->pool.used == t->pool.total && make_room(s, for_sending, now) < 0) {
+    } else if (t->pool.used == t->pool.total && make_room(s, want, now) < 0) {
         return 0;
     }
     n = toec_pool_get(&t->pool);
     memset(n, 0, sizeof(*n));
     n->addr = *addr;
     n->gen = t->next_gen++;
-    if (t->next_gen == 0)
+    if (t->next_gen == WAITED)
         t->next_gen = 1;
     toec_htab_add(&t->by_addr, &n->node, toec_addr_hash(&s->keys.flow, addr, 0));
     return n;
@@ -262,6 +299,7 @@ static void ask(struct toec_stack *s, const struct toec_neigh *n, const toec_u8 
 static void incomplete(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
     n->tries = 1;
+    n->confirmed = now;
     set_state(s, n, TOEC_NEIGH_INCOMPLETE, now + retry_time(s, n));
     if (n->router)
         toec_router_lost(s, &n->addr, 0, now);
@@ -271,6 +309,7 @@ static void incomplete(struct toec_stack *s, struct toec_neigh *n, toec_time now
 static void failed(struct toec_stack *s, struct toec_neigh *n, toec_time now)
 {
     TOEC_COUNT(s, neigh_failed);
+    n->confirmed = now;
     set_state(s, n, TOEC_NEIGH_FAILED, now + FAILED_TIME);
     if (!toec_addr_is4(&n->addr)) /* choose another router, if it was one */
         toec_router_lost(s, &n->addr, 0, now);
@@ -343,9 +382,11 @@ static struct toec_neigh *attach(struct toec_stack *s, struct toec_path *path, t
     struct toec_neigh *n = toec_neigh_find(s, &path->next_hop);
 
     if (!n) {
-        n = toec_neigh_add(s, &path->next_hop, 1, now);
+        n = toec_neigh_add(s, &path->next_hop,
+                           path->gen == WAITED ? TOEC_NEIGH_SEND_AGAIN : TOEC_NEIGH_SEND, now);
         if (!n) {
             TOEC_COUNT(s, neigh_full);
+            path->gen = WAITED;
             retry_later(s, now);
             return 0;
         }

@@ -21,12 +21,20 @@ enum toec_neigh_state {
     TOEC_NEIGH_FAILED      /* did not answer: senders get an error until it is freed */
 };
 
+/* Why an entry is created, see toec_neigh_add(). */
+enum toec_neigh_want {
+    TOEC_NEIGH_LEARN = 0, /* the neighbour sent a request */
+    TOEC_NEIGH_SEND,      /* a sender needs it */
+    TOEC_NEIGH_SEND_AGAIN /* ... and found the table full before */
+};
+
 struct toec_neigh {
     /* In by_addr; first, so that the pool's free link overwrites nothing else */
     struct toec_hnode node;
     struct toec_neigh *newer, *older; /* list of unresolved entries */
     struct toec_timer timer;
-    toec_time confirmed; /* when last known to be reachable */
+    toec_time
+        confirmed; /* when last known to be reachable; unresolved: when it entered the state */
     struct toec_addr addr;
     toec_u32 gen; /* never 0 while in use; changes with each use of the entry, so that stale paths
                    * are detected */
@@ -67,7 +75,7 @@ struct toec_neigh *toec_neigh_find(struct toec_stack *s, const struct toec_addr 
  * table is full of entries that must stay, or too many wait for an answer.
  */
 struct toec_neigh *toec_neigh_add(struct toec_stack *s, const struct toec_addr *addr,
-                                  int for_sending, toec_time now);
+                                  enum toec_neigh_want want, toec_time now);
 void toec_neigh_stale(struct toec_stack *s, struct toec_neigh *n, toec_time now);
 /* Restores the new entry n from `is`, with this deadline (restore.c). */
 void toec_neigh_again(struct toec_stack *s, struct toec_neigh *n, const struct toec_neigh *is,

@@ -29,6 +29,10 @@
 
 /* Milliseconds to ticks of 2^20 ns, rounded down: 10^6 / 2^20 = 15625 / 2^14. */
 #define TOEC_MS(ms) ((toec_u32)(((toec_u64)(ms)*15625u) >> 14))
+/* Ticks that last at least so many milliseconds: rounded up, and one more because part of the
+ * current tick has passed. The sum of such spans is never below that of their sum, so a limit that
+ * is a multiple of an interval is reached with the interval that ends at it. */
+#define TOEC_MS_LEAST(ms) ((toec_u32)((((toec_u64)(ms)*15625u) + 0x3fffu) >> 14) + 1u)
 
 /* RFC 9293 MUST-15: the MSS assumed when no MSS option is received. */
 #define TOEC_MSS_DEFAULT4 536u

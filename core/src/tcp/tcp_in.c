@@ -144,7 +144,7 @@ static int syn_again(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *
 }
 
 /* RFC 7323 4.3: updates TS.Recent if the segment covers Last.ACK.sent: its timestamp is the one to
- * echo in the next ACK. R7323-12. */
+ * echo in the next ACK. Without the option negotiated, nothing reads TS.Recent. R7323-12. */
 static void take_timestamp(struct toec_tcb *t, const struct toec_seg *g, toec_time now)
 {
     if (TOEC_SEQ_LE(g->seq, t->rcv_acked) &&
@@ -191,7 +191,7 @@ static int is_ack_of_prober(const struct toec_tcb *t, const struct toec_seg *g)
 }
 
 /* Runs checks one to four. Returns 0 to continue with the segment, 1 to process only its ACK and
- * answer it, -1 when it was dropped. R5961-02, R7323-09, R7323-14: a RST needs no timestamp. */
+ * answer it, -1 when it was dropped. R5961-02, R7323-09, R7323-14: PAWS does not apply to a RST. */
 static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, toec_time now)
 {
     if ((g->flags & TOEC_TH_SYN) && syn_again(s, t, g))
@@ -199,15 +199,12 @@ static int check(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, t
     if ((t->fo.flags & TOEC_FO_SYN) && toec_tfo_syn_again(s, t, g))
         return -1;
     if ((t->flags & TOEC_F_TS) && !(g->flags & TOEC_TH_RST)) {
+        /* RFC 7323 3.2 SHOULD drop a segment without the negotiated timestamp. As on Linux, it only
+         * passes without PAWS: middleboxes strip the option from a handshake's last ACK, and the
+         * keep-alives of several systems lack it. */
         if (!g->has_ts) {
-            TOEC_COUNT(s, tcp_no_timestamp); /* RFC 7323 3.2 */
-            /* RFC 5961 4.2: the SYN may come from a peer that has restarted. The challenge ACK
-             * shows it this connection, so that it can reset it. */
-            if (g->flags & TOEC_TH_SYN)
-                toec_challenge(s, t, now);
-            return -1;
-        }
-        if (paws_stale(t, g, now)) {
+            TOEC_COUNT(s, tcp_no_timestamp);
+        } else if (paws_stale(t, g, now)) {
             TOEC_COUNT(s, tcp_paws);
             ack_unacceptable(s, t, g, now);
             return -1;
@@ -281,7 +278,7 @@ void toec_segment(struct toec_stack *s, struct toec_tcb *t, struct toec_seg *g, 
         return;
     if (t->state == TOEC_SYN_RECEIVED && toec_deferred(s, t, g))
         return;
-    if (t->flags & TOEC_F_TS)
+    if (g->has_ts)
         take_timestamp(t, g, now);
     t->rcv_at = toec_ticks(now);
     if (t->state == TOEC_SYN_RECEIVED)

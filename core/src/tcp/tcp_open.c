@@ -106,7 +106,7 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
     if (acked)
         toec_event(s, t, TOEC_EV_ACKED, acked);
     if (t->flags & TOEC_F_KEEPALIVE)
-        toec_keep_start(s, t, TOEC_MS(t->keep_idle * 1000ull), now);
+        toec_keep_start(s, t, TOEC_MS_LEAST(t->keep_idle * 1000ull), now);
     if (t->flags & TOEC_F_FIN)
         t->state = TOEC_FIN_WAIT_1; /* closed while opening (RFC 9293 3.10.4) */
     toec_pend(s, t);

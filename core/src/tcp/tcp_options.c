@@ -67,7 +67,7 @@ static int set_user_timeout(struct toec_stack *s, struct toec_tcb *t, toec_u32 v
     (void)s;
     (void)now;
     value = TOEC_MIN(value, 0x7fffffffu); /* 25 days: the longest span that ticks can compare */
-    t->user_timeout = value ? TOEC_MS(value) + 1 : 0;
+    t->user_timeout = value ? TOEC_MS_LEAST(value) : 0;
     return 0;
 }
 
@@ -93,39 +93,50 @@ static int set_linger2(struct toec_stack *s, struct toec_tcb *t, toec_u32 value,
     return 0;
 }
 
-/* Restarts the keep-alive timer with the new values, where one runs. */
-static int restart_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+/* Returns not 0 when a keep-alive timer runs or has to be started. */
+static int keeps_alive(const struct toec_tcb *t)
 {
-    if ((t->flags & TOEC_F_KEEPALIVE) && t->state >= TOEC_ESTABLISHED &&
-        !(t->flags & TOEC_F_USER_GONE)) {
-        t->keep_probes = 0;
-        toec_keep_start(s, t, TOEC_MS(t->keep_idle * 1000ull), now);
-    }
-    return 0;
+    return (t->flags & TOEC_F_KEEPALIVE) && t->state >= TOEC_ESTABLISHED &&
+           !(t->flags & TOEC_F_USER_GONE);
 }
 
 static int set_keepalive(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, toec_time now)
 {
+    int ran = keeps_alive(t);
+
     set_flag(t, TOEC_F_KEEPALIVE, value);
-    return restart_keep(s, t, now);
+    if (keeps_alive(t) && !ran) {
+        t->keep_probes = 0;
+        toec_keep_start(s, t, TOEC_MS_LEAST(t->keep_idle * 1000ull), now);
+    }
+    return 0;
 }
 
+/* As on Linux, the new time counts from the peer's last segment, not from the call. */
 static int set_keepidle(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, toec_time now)
 {
+    toec_u32 idle = toec_ticks(now) - t->rcv_at, wait = TOEC_MS_LEAST(value * 1000ull);
+
     t->keep_idle = (toec_u16)value;
-    return restart_keep(s, t, now);
+    if (keeps_alive(t))
+        toec_keep_start(s, t, idle < wait ? wait - idle : 0, now);
+    return 0;
 }
 
 static int set_keepintvl(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, toec_time now)
 {
-    t->keep_intvl = (toec_u16)value;
-    return restart_keep(s, t, now);
+    (void)s;
+    (void)now;
+    t->keep_intvl = (toec_u16)value; /* of the next probe on: the timer runs on, as on Linux */
+    return 0;
 }
 
 static int set_keepcnt(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, toec_time now)
 {
+    (void)s;
+    (void)now;
     t->keep_cnt = (toec_u8)value;
-    return restart_keep(s, t, now);
+    return 0;
 }
 
 /* Has segments of the flow follow what was set of its path. */

@@ -247,7 +247,7 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
  * freed. RFC 9293 MUST-26, MUST-28, MUST-29, SHLD-12. */
 static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
-    toec_u32 idle = toec_ticks(now) - t->rcv_at, wait = TOEC_MS(t->keep_idle * 1000ull);
+    toec_u32 idle = toec_ticks(now) - t->rcv_at, wait = TOEC_MS_LEAST(t->keep_idle * 1000ull);
     toec_u32 limit;
 
     t->flags &= ~TOEC_F_KEEP_T;
@@ -274,7 +274,7 @@ static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     TOEC_COUNT(s, tcp_keepalive_probes);
     t->flags |= TOEC_F_PROBE;
     toec_pend(s, t);
-    toec_keep_start(s, t, TOEC_MS(t->keep_intvl * 1000ull), now);
+    toec_keep_start(s, t, TOEC_MS_LEAST(t->keep_intvl * 1000ull), now);
     return 0;
 }
 

@@ -150,7 +150,20 @@ static void tw_ack(struct toec_stack *s, struct toec_tw *w, const struct toec_se
     toec_send_bare(s, g, w->snd_nxt, w->rcv_nxt, TOEC_TH_ACK, w->wnd, opt, n, now);
 }
 
-/* R1337-01; RFC 9293 SHLD-4, MAY-2. */
+/* A RST ends TIME-WAIT when it has the expected number and, with PAWS, no older timestamp, as on
+ * Linux: a peer that has forgotten the connection answers our ACKs to its new SYN so, and would
+ * otherwise stay locked out for 2 MSL. toec_config.rfc1337 forbids this assassination: R1337-01. */
+static void tw_rst(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g, int stale)
+{
+    if (s->cfg.rfc1337 || stale || g->seq != w->rcv_nxt) {
+        TOEC_COUNT(s, tcp_tw_rst_ignored);
+        return;
+    }
+    TOEC_COUNT(s, tcp_rst_received);
+    toec_tw_free(s, w);
+}
+
+/* RFC 9293 SHLD-4, MAY-2. */
 int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg *g, toec_u32 *iss,
                   toec_time now)
 {
@@ -159,12 +172,11 @@ int toec_tw_input(struct toec_stack *s, struct toec_tw *w, const struct toec_seg
                 (!stale && TOEC_SEQ_GT(g->seq, w->rcv_nxt));
 
     if (g->flags & TOEC_TH_RST) {
-        TOEC_COUNT(s, tcp_tw_rst_ignored); /* RFC 1337: TIME-WAIT assassination */
+        tw_rst(s, w, g, stale);
         return 0;
     }
     /* RFC 6191 2, RFC 9293 3.6.1: a SYN that is certainly newer opens a new incarnation. Without a
-     * listener it is refused like any other SYN. If it were answered with an ACK, its sender would
-     * send a RST, which is ignored above, and would not learn of the refusal for 2 MSL. */
+     * listener it is refused like any other SYN: its sender learns of the refusal at once. */
     if (newer && (g->flags & (TOEC_TH_SYN | TOEC_TH_ACK)) == TOEC_TH_SYN) {
         if (iss)
             *iss = toec_tw_reopen(s, w, *iss);

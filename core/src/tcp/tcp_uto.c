@@ -30,7 +30,7 @@ toec_u32 toec_user_timeout(const struct toec_tcb *t)
     s = t->uto.adv > s ? t->uto.adv : s;
     s = s > L_LIMIT ? s : L_LIMIT;
     s = s < U_LIMIT ? s : U_LIMIT;
-    return TOEC_MS(s * 1000ull);
+    return TOEC_MS_LEAST(s * 1000ull);
 }
 
 /* RFC 9293 MUST-20 to MUST-23. As in Linux, the user timeout replaces the count of retransmissions

@@ -42,9 +42,15 @@ static void peer_closes(struct place *p, uint32_t ack)
 
 void reach(struct place *p, enum toec_state state)
 {
+    reach_as(p, state, 0);
+}
+
+void reach_as(struct place *p, enum toec_state state, unsigned rfc1337)
+{
     struct talk *t = &p->t;
 
     talk_init(t);
+    t->s.host[0].cfg.rfc1337 = rfc1337;
     p->seq = p->ack = 0;
     if (state == TOEC_SYN_SENT)
         syn_sent(t);

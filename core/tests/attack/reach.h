@@ -17,6 +17,8 @@ struct place {
 
 /* The peer's side of a connection in this state; the stack's output is discarded. */
 void reach(struct place *p, enum toec_state state);
+/* ... of a stack with this value of toec_config.rfc1337. */
+void reach_as(struct place *p, enum toec_state state, unsigned rfc1337);
 /* Current state of the connection; TOEC_CLOSED when it has ended and left no TIME-WAIT. */
 enum toec_state place_state(struct place *p);
 /* A segment at these offsets from RCV.NXT and SND.NXT; polled. */

@@ -35,6 +35,7 @@ enum {
     OPT_ENGINES,
     OPT_SPIN,
     OPT_MAX_FLOWS,
+    OPT_MAX_NEIGHBOURS,
     OPT_MAX_QPS,
     OPT_MAX_MEMORY,
     OPT_MTU,
@@ -43,6 +44,7 @@ enum {
     OPT_MTU_PROBING,
     OPT_TTL,
     OPT_CHECK_IP,
+    OPT_RFC1337,
     OPT_OFFLOAD,
     OPT_SEED,
     OPT_CPU,
@@ -79,6 +81,7 @@ static const struct option_name {
     {"engines", OPT_ENGINES, 1, OF_TOED},
     {"spin-us", OPT_SPIN, 1, OF_BOTH},
     {"max-flows", OPT_MAX_FLOWS, 1, OF_BOTH},
+    {"max-neighbours", OPT_MAX_NEIGHBOURS, 1, OF_BOTH},
     {"max-qps", OPT_MAX_QPS, 1, OF_TOED},
     {"max-memory", OPT_MAX_MEMORY, 1, OF_TOED},
     {"mtu", OPT_MTU, 1, OF_BOTH},
@@ -87,6 +90,7 @@ static const struct option_name {
     {"mtu-probing", OPT_MTU_PROBING, 1, OF_BOTH},
     {"ttl", OPT_TTL, 1, OF_BOTH},
     {"check-ip", OPT_CHECK_IP, 0, OF_TOED},
+    {"rfc1337", OPT_RFC1337, 0, OF_BOTH},
     {"offload", OPT_OFFLOAD, 1, OF_BOTH},
     {"seed", OPT_SEED, 1, OF_BOTH},
     {"cpu", OPT_CPU, 1, OF_BOTH},
@@ -97,66 +101,6 @@ static const struct option_name {
     {"help", OPT_HELP, 0, OF_TOED},
     {"version", OPT_VERSION, 0, OF_TOED},
 };
-
-static const char help[] =
-    "usage: toed --netif SPEC [--ip A.B.C.D/LEN | --ip shared] [--ip6 ADDRESS/LEN | --ip6-auto] "
-    "[options]\n"
-    "\n"
-    "Runs a software TOE in the foreground: TCP/IP for the programs that attach to its socket.\n"
-    "\n"
-    "  --netif SPEC       packets: af_xdp:IFNAME, dpdk:PORT, tap:IFNAME, wire:PATH,\n"
-    "                     impair(...):SPEC\n"
-    "  --ip A.B.C.D/LEN   the TOE's address and the length of its on-link prefix\n"
-    "  --ip shared        the interface's own addresses, which the kernel keeps: of TCP the "
-    "ports\n"
-    "                     that programs use on the TOE, and nothing else (af_xdp alone)\n"
-    "  --force            ... also where the interface carries the default route\n"
-    "  --gateway A.B.C.D  for destinations off the link (default: none, they are unreachable)\n"
-    "  --check-ip         ends when another host has the address of --ip: asks before it is used\n"
-    "                     (RFC 5227), and is ready 5 to 9 s later\n"
-    "  --ip6 ADDRESS/LEN  an IPv6 address and the length of its on-link prefix\n"
-    "  --ip6-auto         addresses, routers and MTU of IPv6 as routers advertise them\n"
-    "  --gateway6 ADDRESS router for IPv6 destinations off the link\n"
-    "  --mac M            Ethernet address (default: the interface's)\n"
-    "  --mtu N            576..9216 (default: the interface's)\n"
-    "  --socket PATH      where programs attach (default " TOEDEV_DEFAULT_SOCKET ")\n"
-    "  --take-over        takes over from the toed that serves at that socket: connections, "
-    "listeners\n"
-    "                     and programs notice nothing, and it ends (docs/UPGRADE.md)\n"
-    "  --user NAME        user that may attach besides root (default: none)\n"
-    "  --group NAME       group that may attach (default: only root's)\n"
-    "  --user-limits LIST what each user but root may have: qps=N, slots=N and memory=MIB over "
-    "all\n"
-    "                     engines, listeners=N on each; commands=N a second of each queue pair\n"
-    "                     (qps=4,slots=1000,...; default: no limits)\n"
-    "  --engines N        threads, each with a queue of the interface, 1..64 (default 1)\n"
-    "  --cpu N[,N...]     the CPU that each engine runs on, and whose memory it uses (default: "
-    "any)\n"
-    "  --manager NAME     what notifies the programs of events: interrupts, each engine itself "
-    "(default);\n"
-    "                     polling, a thread of its own, which always polls: for comparison\n"
-    "  --manager-cpu N    the CPU that the polling manager runs on (default: any)\n"
-    "  --spin-us N        polls this long without work before it sleeps, 0..1000000 (default 50);\n"
-    "                     0 where it shares its core with the programs that it serves\n"
-    "  --max-flows N      connections per engine, 1..1048576 (default 16384)\n"
-    "  --max-qps N        queue pairs per engine, 1..1024 (default 128)\n"
-    "  --max-memory MIB   address space for queue pairs, all together (default 65536)\n"
-    "  --congestion NAME  of connections that ask for none: cubic, reno, bbr, dctcp (default "
-    "cubic)\n"
-    "  --ecn N            as net.ipv4.tcp_ecn: 0 never, 1 asked for, 2 when asked (default 2)\n"
-    "  --mtu-probing N    as net.ipv4.tcp_mtu_probing: 0 never, 1 when full segments time out\n"
-    "                     again and again, 2 always (default 1)\n"
-    "  --ttl N            time to live of IPv4, hop limit of IPv6, 1..255 (default 64)\n"
-    "  --offload LIST     rx, tx, sg, tso, gso, gro, lro, rxhash: tso=off,gro=on,... (default: "
-    "all\n"
-    "                     that the interface has); toehold offload switches them later\n"
-    "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
-    "  --help, --version\n"
-    "\n"
-    "SIGTERM, SIGINT or SIGHUP ends it: peers get RST, the interface is put back as it was.\n"
-    "Exit codes: 0 ended by a signal or taken over from, 1 failure while running (the interface is "
-    "gone, too),\n"
-    "2 usage, 3 configuration.\n";
 
 /* Writes an error message to o->err or standard error. */
 __attribute__((format(printf, 2, 3))) static int refuse(const struct options *o, const char *format,
@@ -395,6 +339,8 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return number(o, "spin-us", arg, 0, 1000000, &o->spin_us);
     case OPT_MAX_FLOWS:
         return number(o, "max-flows", arg, 1, 1u << 20, &o->max_flows);
+    case OPT_MAX_NEIGHBOURS:
+        return number(o, "max-neighbours", arg, 16, UINT16_MAX, &o->max_neighbours);
     case OPT_MAX_QPS:
         return number(o, "max-qps", arg, 1, 1024, &o->max_qps);
     case OPT_MAX_MEMORY:
@@ -412,6 +358,9 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_CHECK_IP:
         o->check_ip = 1;
         return -1;
+    case OPT_RFC1337:
+        o->rfc1337 = 1;
+        return -1;
     case OPT_TAKE_OVER:
         o->take_over = 1;
         return -1;
@@ -420,7 +369,7 @@ static int parse_one(struct options *o, int opt, const char *arg)
     case OPT_SEED:
         return parse_seed(o, arg);
     case OPT_HELP:
-        fputs(help, stdout);
+        fputs(options_help, stdout);
         return 0;
     case OPT_VERSION:
         puts("toed " TOEHOLD_VERSION);
@@ -523,6 +472,7 @@ static int parse(struct options *o, int count, char **words, unsigned of)
     o->ecn = 2;
     o->mtu_probing = 1;
     o->max_flows = 16384;
+    o->max_neighbours = 4096; /* 1024 may wait for an answer: net.ipv4.neigh.default.gc_thresh3 */
     o->max_qps = of == OF_TOED ? 128 : 1;
     o->max_memory_mib = 65536;
     o->linger_ms = 1000;

@@ -15,6 +15,9 @@
 
 #define ENGINES_MAX 64u
 
+/* The text of --help. */
+extern const char options_help[];
+
 struct options {
     const char *netif, *socket, *user, *group;
     uint8_t ip[4], gateway[4], mac[6], secret[32];
@@ -25,6 +28,7 @@ struct options {
     int has_ip6, ip6_auto;
     int has_mac, has_secret;
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
+    uint32_t max_neighbours;   /* per engine; a quarter of them may wait for an answer */
     uint32_t cc;               /* enum toec_cc */
     uint32_t ecn, mtu_probing; /* values as tcp_ecn and tcp_mtu_probing in Linux */
     uint32_t offload;          /* OFFLOAD_* wanted */
@@ -33,6 +37,7 @@ struct options {
     struct user_limits limits; /* for each user except root */
     int take_over;             /* from the toed that listens on the socket */
     int check_ip;              /* RFC 5227: probe for the IPv4 address first */
+    int rfc1337;               /* a RST does not end TIME-WAIT */
     uint32_t cpu[ENGINES_MAX]; /* the engines' CPUs, cpu_count of them; 0: not pinned */
     uint32_t cpu_count;
     int polling, manager_pinned; /* the polling manager's thread runs on manager_cpu */

@@ -111,7 +111,9 @@ void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uin
     cfg->ecn = (enum toec_ecn_policy)(TOEC_ECN_OFF + o->ecn); /* in the same order */
     cfg->mtu_probing = (enum toec_mtu_probing)(TOEC_MTU_PROBING_OFF + o->mtu_probing);
     cfg->max_flows = o->max_flows;
+    cfg->max_neighbours = o->max_neighbours;
     cfg->max_listeners = 1024;
+    cfg->rfc1337 = (toec_u32)o->rfc1337;
     cfg->arp_probe = (toec_u32)o->check_ip;
     cfg->local = 1;
     core6(o, cfg);

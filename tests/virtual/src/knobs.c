@@ -274,6 +274,7 @@ static const struct knob knobs[] = {
     {"tcp_congestion_control", set_cc, get_cc, 0, "cubic, reno, dctcp, bbr"},
     {"tcp_ecn", set_ecn, get_ecn, 0, "0 never, 1 always asked for, 2 granted; 2"},
     {"tcp_mtu_probing", set_mtu_probing, get_mtu_probing, 0, "0 never, 1 black holes, 2 always; 1"},
+    {"tcp_rfc1337", PLAIN(core.rfc1337), "1: a RST does not end TIME-WAIT; 0"},
     {"tcp_sack", set_option, get_option, TOEC_I_SACK, "selective acknowledgments; 1"},
     {"tcp_timestamps", set_option, get_option, TOEC_I_TIMESTAMPS, "1"},
     {"tcp_window_scaling", set_option, get_option, TOEC_I_WSCALE, "1"},
