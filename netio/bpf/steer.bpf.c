@@ -6,10 +6,10 @@
  * The TOE's: IPv4 to its address (every protocol, fragments too, which carry no port to steer by),
  * and ARP that asks for, answers to or claims its address (RFC 826, RFC 5227). IPv6 to one of its
  * addresses, and neighbour discovery about one of them to whatever group; the rest of multicast is
- * the kernel's, and the TOE sees what it must of it through a packet socket (af_xdp.c). Tagged
- * frames (802.1Q) are the kernel's. IP that finds no socket is dropped, as while one toed takes
- * over from another: a kernel that forwards would send it on, or say to the peer that nobody is
- * there.
+ * the kernel's, and the TOE sees what it must of it through a packet socket (af_xdp.c). Frames with
+ * a priority tag (802.1Q, VLAN ID 0) are untagged traffic; those of VLANs are the kernel's. IP that
+ * finds no socket is dropped, as while one toed takes over from another: a kernel that forwards
+ * would send it on, or say to the peer that nobody is there.
  *
  * With shared addresses, which the kernel has too, the TOE's are only: TCP to one of its ports, and
  * ICMP errors about what it has sent from one of them. Fragments of the former are dropped: whole
@@ -365,9 +365,24 @@ static __always_inline int verdict_of_shared(struct xdp_md *ctx, const struct et
     return XDP_PASS;
 }
 
-static __always_inline int is_ours(const void *data, const void *end)
+#define VLAN_TAG_LEN 4
+#define VLAN_ID_BITS 0x0fff
+
+/* Returns the header without the addresses: behind a priority tag, if there is one. The type and
+ * what follows it have their places as in an untagged frame. */
+static __always_inline const struct ethhdr *untagged(const void *data, const void *end)
 {
-    const struct ethhdr *eth = data;
+    const struct ethhdr *eth = data, *inner = data + VLAN_TAG_LEN;
+    const __be16 *tci = (const void *)(eth + 1);
+
+    if (eth->h_proto != bpf_htons(ETH_P_8021Q) || (const void *)(inner + 1) > end ||
+        (*tci & bpf_htons(VLAN_ID_BITS)) != 0)
+        return eth;
+    return inner;
+}
+
+static __always_inline int is_ours(const struct ethhdr *eth, const void *end)
+{
     const struct ip_header *ip = (const void *)(eth + 1);
     const struct arp_packet *arp = (const void *)(eth + 1);
 
@@ -393,8 +408,9 @@ int toe_steer(struct xdp_md *ctx)
 
     if ((const void *)(eth + 1) > end)
         return XDP_PASS;
+    eth = untagged(data, end);
     if (!config.shared)
-        verdict = is_ours(data, end) ? XDP_REDIRECT : XDP_PASS;
+        verdict = is_ours(eth, end) ? XDP_REDIRECT : XDP_PASS;
     else
         verdict = verdict_of_shared(ctx, eth, end);
     if (verdict != XDP_REDIRECT)

@@ -274,7 +274,7 @@ class AfXdp(unittest.TestCase):
             [counters] = echo.stop()
         self.assertEqual(counters["rx"], 1 + 1 + 3 + 1 + 1)
 
-    def test_tagged_frames_are_the_kernels(self):
+    def test_tagged_frames_are_the_kernels_without_a_vlan_the_toes(self):
         self.server.run(["ethtool", "-K", "srv0", "rxvlan", "off"])
         self.client.run(["ethtool", "-K", "cli0", "txvlan", "off"])
         header = mac(self.server, "srv0") + mac(self.client, "cli0")
@@ -285,12 +285,17 @@ class AfXdp(unittest.TestCase):
         ) + struct.pack("!HHHH", 7, 7, 8, 0)
         with Echo(self.server, "af_xdp:srv0") as echo:
             send_frame(self.client, "cli0", header + b"\x81\0\0\x05\x08\0" + packet)
+            send_frame(self.client, "cli0", header + b"\x81\0\xa0\x05\x08\0" + packet)
+            send_frame(self.client, "cli0", header + b"\x81\0\0\0\x08\0" + packet)
+            send_frame(self.client, "cli0", header + b"\x81\0\xa0\0\x08\0" + packet)
+            send_frame(self.client, "cli0", header + b"\x81\0\0\0")  # no type behind the tag
             send_frame(self.client, "cli0", header + b"\x08\0" + packet)
             send_frame(self.client, "cli0", header + b"\x08\0")  # no payload after the header
             send_frame(self.client, "cli0", header + b"\x08\x06" + b"\0" * 20)  # cut short
             self.assertEqual(ping(self.client, TOE, count=1), 1)
             [counters] = echo.stop()
-        self.assertEqual(counters["rx"], 1 + 1 + 1)  # the untagged one, ARP, the echo request
+        # Two with a priority tag (VLAN ID 0), the untagged one, ARP, the echo request.
+        self.assertEqual(counters["rx"], 2 + 1 + 1 + 1)
 
     def test_program_leaves_after_kill_and_a_restart_follows_at_once(self):
         for _ in range(3):

@@ -21,6 +21,7 @@
 #include "frames/gro.h"
 #include "frames/steer.h"
 #include "frames/sums.h"
+#include "frames/vlan.h"
 #include "hosts/commands.h"
 #include "hosts/events.h"
 #include "hosts/expect.h"
@@ -281,8 +282,10 @@ static unsigned receive(struct engine *e)
     int many = n > 1 && toec_flow_count(e->stack) >= FEW_FLOWS;
 
     e->hold.batch = f;
-    for (i = 0; i < n; i++)
+    for (i = 0; i < n; i++) {
+        vlan_untag(&f[i]);
         e->counters[EC_rx_large] += f[i].gso_size != 0;
+    }
     for (i = 0; many && i < n; i += TOEC_EXPECT_MAX)
         expect_frames(e, f + i, n - i < TOEC_EXPECT_MAX ? n - i : TOEC_EXPECT_MAX);
     if (n > 1 && (e->offload.active & OFFLOAD_GRO)) {
