@@ -9,6 +9,7 @@
 #include "ip6.h"
 #include "lock.h"
 #include "name.h"
+#include "policy.h"
 #include "qp.h"
 #include "sock.h"
 #include "tsock.h"
@@ -31,16 +32,6 @@ static struct tsock *lock_new(int fd)
 static bool is_any(const struct tname *at)
 {
     return at->wildcard || (at->v4 && at->ip == htonl(INADDR_ANY));
-}
-
-/* Returns whether the TOE has this address. */
-static bool is_toes(const struct tname *at)
-{
-    struct toedev_ip6 t;
-
-    if (at->v4)
-        return ntohl(at->ip) >> 24 != IN_LOOPBACKNET && tctx_know() && at->ip == tctx.ip;
-    return !IN6_IS_ADDR_LOOPBACK(&at->ip6) && tctx_know() && tip6_get(&t) && tip6_own(&t, at);
 }
 
 /* Sends BIND to each engine. Returns whether connections of theirs prevent the bind. */
@@ -69,7 +60,7 @@ static bool is_held(const struct tsock *s, const struct tname *at)
 static int bind_new(const struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
                     struct tname *at)
 {
-    bool toes = !is_any(at) && is_toes(at);
+    bool toes = !is_any(at) && tpolicy_toes(at);
     struct tname bound;
     int on = 1;
 
