@@ -41,6 +41,14 @@ int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out)
     return EAFNOSUPPORT;
 }
 
+void tname_set_port(struct sockaddr *addr, uint16_t port)
+{
+    if (addr->sa_family == AF_INET6)
+        ((struct sockaddr_in6 *)addr)->sin6_port = port;
+    else
+        ((struct sockaddr_in *)addr)->sin_port = port;
+}
+
 int tsock_name(const struct tsock *s, bool peer, struct sockaddr *addr, socklen_t *len)
 {
     uint32_t ip = peer ? s->remote_ip : s->local_ip;
