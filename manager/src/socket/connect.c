@@ -189,6 +189,10 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     }
     if (wrong)
         return 0; /* the kernel reports the error */
+    if ((addr->sa_family == AF_INET6) != s->v6) {
+        *kernel = !tfd_is_own(fd); /* which reports the error: EAFNOSUPPORT, or EINVAL by length */
+        return *kernel ? 0 : terr(EAFNOSUPPORT);
+    }
     if (to.v4 && s->opts.v6only && s->state == TS_NEW)
         return 0; /* also of an IPv4 address on an IPv6-only socket */
     if (!tfd_is_own(fd))

@@ -31,6 +31,7 @@ const char sockopt_cc[SOCKOPT_CCS][16] = {"cubic", "reno", "dctcp", "bbr"};
 #define KEEP_COUNT_MAX   127
 #define SYN_COUNT_MAX    127
 #define DEFER_PERIOD_MAX 120
+#define LINGER2_MAX      120     /* TCP_FIN_TIMEOUT_MAX */
 #define UTO_MAX          1966020 /* RFC 5482: 15 bits of minutes */
 
 static bool read_int(const void *value, socklen_t len, int *out)
@@ -118,7 +119,8 @@ static enum verdict set_linger(struct tsock *s, const struct set_option *o, cons
         return terr(EINVAL), WRONG;
     memcpy(&l, value, sizeof l);
     s->opts.linger_on = l.l_onoff != 0;
-    s->opts.linger_s = l.l_onoff ? l.l_linger : 0;
+    if (l.l_onoff) /* as Linux: switching it off keeps the time */
+        s->opts.linger_s = l.l_linger;
     return DONE;
 }
 
@@ -253,7 +255,9 @@ static enum verdict set_linger2(struct tsock *s, const struct set_option *o, con
 
     if (!read_int(value, len, &v))
         return WRONG;
-    s->opts.linger2 = v;
+    if (v > LINGER2_MAX)
+        v = LINGER2_MAX;
+    s->opts.linger2 = v < 0 ? -1 : v;
     if (v > 0)
         tsock_option(s, o->option, (uint32_t)v);
     return DONE;
@@ -556,6 +560,8 @@ int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len
             r = 0; /* the kernel may lack the algorithm, or not allow it to this user */
     } else {
         verdict = set_carried(s, level, name, value, len);
+        if (verdict == DONE && s->state == TS_LISTEN && s->dual) /* for the kernel's connections */
+            (void)sys_setsockopt(fd, level, name, value, len);
         r = verdict == WRONG       ? -1
             : verdict == UNHANDLED ? placeholder_set(s, fd, level, name, value, len)
                                    : 0;
