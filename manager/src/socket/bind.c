@@ -158,8 +158,12 @@ int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
 
     if (s && s->state != TS_FOREIGN && !tsock_is_new(s, fd))
         return terr(EINVAL); /* bound already */
-    if (!s || tname_read(addr, len, &at))
-        return sys_bind(fd, addr, len);
+    if (!s || tname_read(addr, len, &at)) {
+        r = sys_bind(fd, addr, len);
+        if (r < 0 && !s)
+            tpolicy_bind_failed(fd, addr, len);
+        return r;
+    }
     s = lock_new(fd);
     if (!s)
         return sys_bind(fd, addr, len);

@@ -235,6 +235,24 @@ enum tcarrier tpolicy_source(int fd, const struct tname *from)
     return pass(fd, why_kernel_addr, EADDRNOTAVAIL);
 }
 
+void tpolicy_bind_failed(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    int type = 0, error = errno;
+    socklen_t size = sizeof(type);
+    struct tname at;
+
+    if (error == EADDRNOTAVAIL && !tname_read(addr, len, &at) &&
+        sys_getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_DGRAM) {
+        tctx_lock();
+        if (tpolicy_toes(&at))
+            tlog_once("a UDP socket cannot be bound to the TOE's address, where only TCP is "
+                      "carried: bind it to an address of the kernel's or to a wildcard, or run "
+                      "toed with --ip shared");
+        tctx_unlock();
+    }
+    errno = error;
+}
+
 /* Decides for an IPv6 address, or :: of an IPv6-only socket. */
 static enum tcarrier listen6(int fd, const struct tname *at)
 {

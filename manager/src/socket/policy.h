@@ -19,6 +19,9 @@ TOE_HIDDEN bool tpolicy_toes(const struct tname *at);
 TOE_HIDDEN enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only);
 /* Logs the creation of an IP socket that is not TCP, which the kernel carries. Lock not held. */
 TOE_HIDDEN void tpolicy_other(int domain, int kind);
+/* Logs, once, why the kernel has not bound a socket that is UDP to the TOE's address, and the cure.
+ * Keeps errno. Lock not held. */
+TOE_HIDDEN void tpolicy_bind_failed(int fd, const struct sockaddr *addr, socklen_t len);
 /* Logs, once, that the program creates an io_uring. True: the creation must fail. */
 TOE_HIDDEN bool tpolicy_ring(void);
 /* Leaves an undecided socket to the kernel. */
