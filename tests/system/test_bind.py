@@ -268,3 +268,42 @@ def test_several_engines(make_lab, port):
             robot("s.close()")
             peer.close()
             assert bind(robot, at, NONE)
+
+
+CYCLES = """
+found = 0
+for _ in range(n):
+    c = socket.socket(listener.family)
+    if reuse: c.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    c.bind((own, 0))
+    c.connect(listener.getsockname()[:2])
+    s, _ = listener.accept()
+    c.close(); s.recv(1); s.close()
+    found += 1
+found
+"""
+
+
+@pytest.mark.shows("bind to port 0 over TIME-WAIT")
+@pytest.mark.parametrize("reuse", [False, True])
+@pytest.mark.parametrize("family", ["4", "6"])
+@pytest.mark.parametrize("any_address", [False, True])
+def test_port_0_is_never_one_in_time_wait(lab, robot, port, family, reuse, any_address):
+    """The client closes first, so each port that bind() chose stays in TIME-WAIT."""
+    own = own_of(lab, family)
+    make(robot, "listener", ADDR, (own, port))
+    robot("listener.listen()")
+    bound = own if not any_address else "0.0.0.0" if family == "4" else "::"
+    assert robot(CYCLES, timeout=60, n=1500, reuse=reuse, own=bound) == 1500
+    robot("listener.close()")
+
+
+def test_port_0_later(lab, robot, port):
+    """IP_BIND_ADDRESS_NO_PORT: connect() chooses the port."""
+    make(robot, "listener", ADDR, (lab.ip, port))
+    robot("listener.listen(); c = socket.socket()")
+    robot("c.setsockopt(socket.SOL_IP, 24, 1); c.bind((own, 0))", own=lab.ip)
+    assert tuple(robot("c.getsockname()")) == (lab.ip, 0)
+    robot("c.connect(listener.getsockname()); s, who = listener.accept()")
+    assert robot("who == c.getsockname() and who[1] != 0")
+    robot("c.close(); s.close(); listener.close()")

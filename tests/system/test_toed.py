@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import socket
@@ -257,6 +258,19 @@ def test_what_the_toe_cannot_carry_is_refused_under_require(lab):
     done = lab.run([*listen, lab.kernel_ip], check=False)
     assert done.returncode == 1
     assert "listening" not in done.stdout
+
+
+@pytest.mark.shows("bind of UDP at the TOE's address", verdict="refused")
+def test_udp_at_the_toes_address_is_said(lab):
+    """The error is the kernel's; the message has the reason and the cure, once."""
+    code = "import socket, sys\nfor _ in 1, 2:\n    s = socket.socket(type=socket.SOCK_DGRAM)\n"
+    code += "    try:\n        s.bind((sys.argv[1], 0))\n"
+    code += "    except OSError as e:\n        print(e.errno)"
+    done = lab.run([labs.PYTHON, "-c", code, lab.ip])
+    assert done.stdout.split() == [str(errno.EADDRNOTAVAIL)] * 2
+    assert done.stderr.count("only TCP is carried") == 1
+    assert "--ip shared" in done.stderr
+    assert lab.run([labs.PYTHON, "-c", code, lab.kernel_ip]).stderr == ""
 
 
 @pytest.mark.parametrize("allowed", [False, True])

@@ -31,14 +31,24 @@ int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out)
         out->port = a.sin6_port;
         out->v4 = IN6_IS_ADDR_V4MAPPED(&a.sin6_addr);
         out->wildcard = IN6_IS_ADDR_UNSPECIFIED(&a.sin6_addr);
-        if (out->v4)
+        if (out->v4) {
             memcpy(&out->ip, &a.sin6_addr.s6_addr[12], 4);
-        else
+            out->wildcard = out->ip == htonl(INADDR_ANY); /* ::ffff:0.0.0.0 */
+        } else {
             out->ip6 = a.sin6_addr;
+        }
         out->scope = a.sin6_scope_id;
         return 0;
     }
     return EAFNOSUPPORT;
+}
+
+void tname_set_port(struct sockaddr *addr, uint16_t port)
+{
+    if (addr->sa_family == AF_INET6)
+        ((struct sockaddr_in6 *)addr)->sin6_port = port;
+    else
+        ((struct sockaddr_in *)addr)->sin_port = port;
 }
 
 int tsock_name(const struct tsock *s, bool peer, struct sockaddr *addr, socklen_t *len)

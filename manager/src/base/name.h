@@ -17,6 +17,8 @@ struct tname {
 
 /* Reads an address. Returns 0, or an errno (EAFNOSUPPORT, EINVAL). */
 TOE_HIDDEN int tname_read(const struct sockaddr *addr, socklen_t len, struct tname *out);
+/* Sets the port, in network byte order, of a name that tname_read() accepts. */
+TOE_HIDDEN void tname_set_port(struct sockaddr *addr, uint16_t port);
 /* Reads the kernel's name of the placeholder fd. 0 or -1. */
 TOE_HIDDEN int tsock_kernel_name(int fd, struct tname *out);
 /* Fills a sockaddr of the socket's family (v4-mapped when s->v6), truncated as by the kernel. */

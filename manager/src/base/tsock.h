@@ -25,6 +25,8 @@ enum tsock_state {
 #define TSHUT_RD 1u /* shutdown(SHUT_RD) here */
 #define TSHUT_WR 2u /* shutdown(SHUT_WR) here: FIN requested */
 
+#define TKEPT_MAX 10 /* different options that a connection can store (keptopt.h) */
+
 /* The values of setsockopt(); zero is the system's default unless noted. */
 struct tsock_opts {
     uint8_t nodelay, keepalive, cork, linger_on;
@@ -42,11 +44,15 @@ struct tsock_opts {
     uint8_t defer;    /* TCP_DEFER_ACCEPT, in expiries of the SYN-ACK's timer */
     uint8_t zerocopy; /* SO_ZEROCOPY */
     uint8_t fastopen_key[32];
-    uint8_t tos, discover;       /* IP_TOS; 0 default, else 1 + IP_MTU_DISCOVER */
+    /* Of IPv4, of IPv6: IP_TOS and IPV6_TCLASS; 0 default, else 1 + IP_MTU_DISCOVER and
+     * IPV6_MTU_DISCOVER. A connection has those of its packets' family. */
+    uint8_t tos[2], discover[2];
     uint16_t maxseg;             /* TCP_MAXSEG, 0: none */
     uint32_t cc;                 /* 0 default, else 1 + the value of TOE_OPT_CC */
     uint64_t max_pacing;         /* bytes per second, 0: no limit */
     uint64_t rcvtimeo, sndtimeo; /* nanoseconds, 0: no limit */
+    int32_t kept_value[TKEPT_MAX];
+    uint16_t kept_key[TKEPT_MAX]; /* level and name; 0: unused, and all after it */
 };
 
 /* Urgent data (urgent.h). */

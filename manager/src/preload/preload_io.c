@@ -68,8 +68,9 @@ static int send_rights(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 
 EXPORT(int, sendmmsg, (int fd, struct mmsghdr *msgs, unsigned n, int flags))
 {
-    if (is_toe_fd(fd))
-        return CHECKED(bad_buffer(msgs, n), CARRY_BLOCKING(send_each(fd, msgs, n, flags)));
+    if (is_toe_fd(fd)) /* UIO_MAXIOV bounds the count: __sys_sendmmsg() */
+        return CHECKED(bad_buffer(msgs, n),
+                       CARRY_BLOCKING(send_each(fd, msgs, n < UIO_MAXIOV ? n : UIO_MAXIOV, flags)));
     for (unsigned i = 0; i < n && !tuser_bad(msgs); i++)
         if (unlikely(msgs[i].msg_hdr.msg_control) && preload_has_rights(&msgs[i].msg_hdr))
             return send_rights(fd, msgs, n, flags);

@@ -14,8 +14,14 @@ EXPORT_ALIAS(int, __socket, socket, (int, int, int));
 
 EXPORT(int, bind, (int fd, const struct sockaddr *addr, socklen_t len))
 {
-    return is_toe_fd(fd) ? CHECKED(tuser_bad(addr), CARRY(toe_bind(fd, addr, len)))
-                         : libc.bind(fd, addr, len);
+    int r;
+
+    if (is_toe_fd(fd))
+        return CHECKED(tuser_bad(addr), CARRY(toe_bind(fd, addr, len)));
+    r = libc.bind(fd, addr, len);
+    if (unlikely(r < 0))
+        tpolicy_bind_failed(fd, addr, len);
+    return r;
 }
 
 EXPORT(int, listen, (int fd, int backlog))

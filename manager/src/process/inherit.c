@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inherit.c - listeners that came from another program (inherit.h). */
+/* inherit.c - sockets that came from another program (inherit.h). */
 #include <dirent.h>
 #include <limits.h>
 #include <linux/tcp.h>
@@ -17,6 +17,8 @@
 #include "sockopt.h"
 #include "tsock.h"
 
+#define STATE_CLOSE 7 /* TCP_CLOSE of netinet/tcp.h, which excludes linux/tcp.h */
+
 static int ask(int fd, int level, int name)
 {
     int v = 0;
@@ -25,7 +27,19 @@ static int ask(int fd, int level, int name)
     return sys_getsockopt(fd, level, name, &v, &len) == 0 ? v : -1;
 }
 
-static void adopt(int fd, int domain)
+/* Returns whether a TCP socket neither listens nor has a connection, nor had one. */
+static bool is_undecided(int fd)
+{
+    struct tcp_info info;
+    socklen_t len = sizeof info;
+
+    memset(&info, 0, sizeof info);
+    return sys_getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) == 0 &&
+           info.tcpi_state == STATE_CLOSE;
+}
+
+/* listens: else its carrier is decided here, at listen() or connect(), as for a new socket. */
+static void adopt(int fd, int domain, bool listens)
 {
     struct tsock *s = tsock_new();
     int saved = errno;
@@ -40,7 +54,8 @@ static void adopt(int fd, int domain)
     s->opts.reuseaddr = ask(fd, SOL_SOCKET, SO_REUSEADDR) > 0;
     s->opts.reuseport = ask(fd, SOL_SOCKET, SO_REUSEPORT) > 0;
     s->opts.defer = tdefer_times(ask(fd, IPPROTO_TCP, TCP_DEFER_ACCEPT));
-    s->inherited = 1;
+    s->opts.v6only = s->v6 && ask(fd, IPPROTO_IPV6, IPV6_V6ONLY) > 0;
+    s->inherited = listens;
     tfd_set(fd, &s->obj);
     errno = saved;
 }
@@ -86,18 +101,20 @@ static void adopt_epoll(int fd)
 void tinherit(int fd)
 {
     int domain, saved = errno;
+    bool listens = false;
 
     if ((unsigned)fd < TFD_MAX && !tobj_get(fd) && ask(fd, SOL_SOCKET, SO_DOMAIN) == AF_UNIX) {
         tctx_lock();
         if (!tobj_get(fd))
             (void)tshare_adopt(fd);
         tctx_unlock();
-    } else if ((unsigned)fd < TFD_MAX && !tobj_get(fd) && ask(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1 &&
-               ask(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP) {
+    } else if ((unsigned)fd < TFD_MAX && !tobj_get(fd) &&
+               ask(fd, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP &&
+               ((listens = ask(fd, SOL_SOCKET, SO_ACCEPTCONN) == 1) || is_undecided(fd))) {
         domain = ask(fd, SOL_SOCKET, SO_DOMAIN);
         tctx_lock();
         if ((domain == AF_INET || domain == AF_INET6) && !tobj_get(fd))
-            adopt(fd, domain);
+            adopt(fd, domain, listens);
         tctx_unlock();
     } else if ((unsigned)fd < TFD_MAX && !tobj_get(fd) && is_epoll(fd)) {
         adopt_epoll(fd);

@@ -4,14 +4,22 @@
  * TOE's address, which the kernel does not have. The TOE is asked about its own connections that
  * use the port, of which the kernel does not know (bind(2), SO_REUSEADDR of socket(7)).
  */
+#include <string.h>
+
 #include "ctx.h"
 #include "fdtab.h"
 #include "ip6.h"
 #include "lock.h"
 #include "name.h"
+#include "policy.h"
 #include "qp.h"
 #include "sock.h"
 #include "tsock.h"
+
+#ifndef IP_LOCAL_PORT_RANGE
+#define IP_LOCAL_PORT_RANGE 51
+#endif
+#define CHOICES 64 /* ports tried before EADDRINUSE */
 
 /* Returns the undecided socket of fd with the lock held; else NULL without the lock. */
 static struct tsock *lock_new(int fd)
@@ -33,21 +41,11 @@ static bool is_any(const struct tname *at)
     return at->wildcard || (at->v4 && at->ip == htonl(INADDR_ANY));
 }
 
-/* Returns whether the TOE has this address. */
-static bool is_toes(const struct tname *at)
+/* Sends BIND to each engine. Returns whether connections of theirs prevent the bind. reuse: flags
+ * of BIND. */
+static bool is_held(const struct tsock *s, const struct tname *at, uint8_t reuse)
 {
-    struct toedev_ip6 t;
-
-    if (at->v4)
-        return ntohl(at->ip) >> 24 != IN_LOOPBACKNET && tctx_know() && at->ip == tctx.ip;
-    return !IN6_IS_ADDR_LOOPBACK(&at->ip6) && tctx_know() && tip6_get(&t) && tip6_own(&t, at);
-}
-
-/* Sends BIND to each engine. Returns whether connections of theirs prevent the bind. */
-static bool is_held(const struct tsock *s, const struct tname *at)
-{
-    uint8_t flags = (s->opts.reuseaddr ? TOE_F_BIND_REUSEADDR : 0) |
-                    (s->opts.reuseport ? TOE_F_BIND_REUSEPORT : 0);
+    uint8_t flags = reuse;
     struct toedev_ip6 t;
     bool v6 = !at->v4 && tip6_get(&t);
 
@@ -66,19 +64,89 @@ static bool is_held(const struct tsock *s, const struct tname *at)
     return tctx.bind_refused;
 }
 
+static void copy_option(int from, int to, int level, int name)
+{
+    uint32_t v;
+    socklen_t len = sizeof(v);
+
+    if (sys_getsockopt(from, level, name, &v, &len) == 0)
+        sys_setsockopt(to, level, name, &v, len);
+}
+
+/* Returns a port that the kernel chooses for a socket like fd, network byte order; 0 with errno. */
+static uint16_t choose(const struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len)
+{
+    int other = sys_socket(s->v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
+    struct tname n = {0};
+
+    if (other < 0)
+        return 0;
+    copy_option(fd, other, IPPROTO_IP, IP_FREEBIND);
+    copy_option(fd, other, IPPROTO_IP, IP_LOCAL_PORT_RANGE);
+    copy_option(fd, other, SOL_SOCKET, SO_BINDTOIFINDEX);
+    if (s->v6)
+        copy_option(fd, other, IPPROTO_IPV6, IPV6_V6ONLY);
+    if (sys_bind(other, addr, len) == 0)
+        (void)tsock_kernel_name(other, &n);
+    error = errno;
+    sys_close(other);
+    errno = error;
+    return n.port;
+}
+
+/* Binds to a port that neither the kernel nor the TOE uses. As on Linux, even with SO_REUSEADDR
+ * none in TIME-WAIT is chosen (inet_csk_find_open_port()). The port may be taken between the two
+ * calls of bind(): then another one is chosen. */
+static int bind_chosen(const struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
+                       const struct tname *at)
+{
+    struct tname want = *at;
+    struct sockaddr_storage to;
+
+    memcpy(&to, addr, len < sizeof(to) ? len : sizeof(to));
+    for (int i = 0; i < CHOICES; i++) {
+        want.port = choose(s, fd, addr, len);
+        if (!want.port)
+            return -1;
+        if (is_held(s, &want, 0))
+            continue;
+        tname_set_port((struct sockaddr *)&to, want.port);
+        if (sys_bind(fd, (const struct sockaddr *)&to, len) == 0)
+            return 0;
+        if (errno != EADDRINUSE)
+            return -1;
+    }
+    return terr(EADDRINUSE);
+}
+
+/* Returns whether bind() leaves the choice of the port to connect() (IP_BIND_ADDRESS_NO_PORT). */
+static bool chooses_later(int fd)
+{
+    int on = 0;
+    socklen_t len = sizeof(on);
+
+    return sys_getsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, &len) == 0 && on;
+}
+
 static int bind_new(const struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
                     struct tname *at)
 {
-    bool toes = !is_any(at) && is_toes(at);
+    bool toes = !is_any(at) && tpolicy_toes(at);
+    uint8_t reuse = (s->opts.reuseaddr ? TOE_F_BIND_REUSEADDR : 0) |
+                    (s->opts.reuseport ? TOE_F_BIND_REUSEPORT : 0);
     struct tname bound;
     int on = 1;
 
     if (toes && !tctx.shared)
         sys_setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
     /* on a bound socket the kernel returns EINVAL before it checks ports */
-    if (at->port && (toes || (is_any(at) && tctx_know())) && tsock_kernel_name(fd, &bound) == 0 &&
-        !bound.port && is_held(s, at))
-        return terr(EADDRINUSE);
+    if ((toes || (is_any(at) && tctx_know())) && tsock_kernel_name(fd, &bound) == 0 &&
+        !bound.port) {
+        if (!at->port && !chooses_later(fd))
+            return bind_chosen(s, fd, addr, len, at);
+        if (at->port && is_held(s, at, reuse))
+            return terr(EADDRINUSE);
+    }
     return sys_bind(fd, addr, len);
 }
 
@@ -90,8 +158,12 @@ int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
 
     if (s && s->state != TS_FOREIGN && !tsock_is_new(s, fd))
         return terr(EINVAL); /* bound already */
-    if (!s || tname_read(addr, len, &at))
-        return sys_bind(fd, addr, len);
+    if (!s || tname_read(addr, len, &at)) {
+        r = sys_bind(fd, addr, len);
+        if (r < 0 && !s)
+            tpolicy_bind_failed(fd, addr, len);
+        return r;
+    }
     s = lock_new(fd);
     if (!s)
         return sys_bind(fd, addr, len);

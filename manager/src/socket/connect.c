@@ -156,18 +156,16 @@ int tconnect_wait(struct tsock *s)
     return finish(s);
 }
 
-/* Records the port that bind() gave to the placeholder. */
-static void note_local_port(struct tsock *s, int fd)
+/* Returns the carrier of a connect() to `to`. *from gets the name that bind() gave to the
+ * placeholder, or zeroes. */
+static enum tcarrier carrier_of(int fd, struct tname *to, struct tname *from)
 {
-    struct sockaddr_storage a;
-    socklen_t len = sizeof(a);
-    struct tname n;
+    enum tcarrier by = tpolicy_connect(fd, to);
 
-    if (tfd_is_own(fd))
-        return;
-    if (sys_getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
-        tname_read((struct sockaddr *)&a, len, &n) == 0)
-        s->local_port = n.port, s->local6 = n.ip6;
+    memset(from, 0, sizeof(*from));
+    if (by != TCARRY_TOE || tfd_is_own(fd) || tsock_kernel_name(fd, from) < 0)
+        return by;
+    return tpolicy_source(fd, from);
 }
 
 /* Makes s a kernel socket again, after a connect() over the TOE that failed. */
@@ -181,7 +179,7 @@ static void back_to_kernel(struct tsock *s, int fd)
 int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len, bool fast,
                    bool *kernel)
 {
-    struct tname to;
+    struct tname to, from;
     int wrong = tname_read(addr, len, &to);
 
     *kernel = true;
@@ -191,11 +189,15 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     }
     if (wrong)
         return 0; /* the kernel reports the error */
+    if ((addr->sa_family == AF_INET6) != s->v6) {
+        *kernel = !tfd_is_own(fd); /* which reports the error: EAFNOSUPPORT, or EINVAL by length */
+        return *kernel ? 0 : terr(EAFNOSUPPORT);
+    }
     if (to.v4 && s->opts.v6only && s->state == TS_NEW)
         return 0; /* also of an IPv4 address on an IPv6-only socket */
     if (!tfd_is_own(fd))
         tip6_scope(fd, &to);
-    switch (tpolicy_connect(fd, &to)) {
+    switch (carrier_of(fd, &to, &from)) {
     case TCARRY_KERNEL:
     case TCARRY_BOTH:
         if (tfd_is_own(fd)) {
@@ -213,9 +215,8 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     *kernel = false;
     if (!to.port)
         return terr(ECONNREFUSED); /* port 0: as on Linux, whose SYN is answered by a reset */
-    note_local_port(s, fd);
-    if (IN6_IS_ADDR_UNSPECIFIED(&s->local6))
-        s->local6 = to.from;
+    s->local_port = from.port;
+    s->local6 = IN6_IS_ADDR_UNSPECIFIED(&from.ip6) ? to.from : from.ip6;
     return start(s, &to, fast);
 }
 

@@ -6,6 +6,7 @@
  * The placeholder checks and stores them, as Linux does. Values that it accepts are sent to the
  * TOE.
  */
+#include <netinet/in.h>
 #include <string.h>
 
 #include "option_apply.h"
@@ -19,6 +20,7 @@
 #define MSS_MAX 32767
 
 #define DISCOVER_MAX 5 /* IP_PMTUDISC_OMIT */
+#define ECN_BITS     3 /* TCP sets them itself (INET_ECN_MASK) */
 
 /* Reads an int, or one byte (ip(7)). False: the value is empty. */
 static bool read_value(const void *value, socklen_t len, int *v)
@@ -37,8 +39,10 @@ enum verdict tpath_set_tos(struct tsock *s, const struct set_option *o, const vo
 
     if (!read_value(value, len, &v))
         return UNHANDLED;
-    s->opts.tos = (uint8_t)(v == -1 ? 0 : v);
-    tpath_option(s, o->option, s->opts.tos);
+    if (v == -1 && o->level == IPPROTO_IPV6)
+        v = 0;
+    s->opts.tos[o->level == IPPROTO_IPV6] = (uint8_t)(v & ~ECN_BITS);
+    tpath_send_tos(s);
     return UNHANDLED;
 }
 
@@ -49,8 +53,8 @@ enum verdict tpath_set_discover(struct tsock *s, const struct set_option *o, con
 
     if (!read_value(value, len, &v) || v < 0 || v > DISCOVER_MAX)
         return UNHANDLED;
-    s->opts.discover = (uint8_t)(v + 1);
-    tpath_option(s, o->option, (uint32_t)v);
+    s->opts.discover[o->level == IPPROTO_IPV6] = (uint8_t)(v + 1);
+    tpath_send_discover(s);
     return UNHANDLED;
 }
 

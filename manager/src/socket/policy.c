@@ -223,6 +223,41 @@ enum tcarrier tpolicy_connect(int fd, struct tname *to)
     return pass(fd, why_route, ENETUNREACH);
 }
 
+bool tpolicy_toes(const struct tname *at)
+{
+    struct toedev_ip6 t;
+
+    if (at->v4)
+        return ntohl(at->ip) >> 24 != IN_LOOPBACKNET && tctx_know() && at->ip == tctx.ip;
+    return !IN6_IS_ADDR_LOOPBACK(&at->ip6) && tctx_know() && tip6_get(&t) && tip6_own(&t, at);
+}
+
+/* A bound address is the promise that packets have it as their source (bind(2)). */
+enum tcarrier tpolicy_source(int fd, const struct tname *from)
+{
+    if (from->wildcard || (from->v4 && from->ip == htonl(INADDR_ANY)) || tpolicy_toes(from))
+        return TCARRY_TOE;
+    return pass(fd, why_kernel_addr, EADDRNOTAVAIL);
+}
+
+void tpolicy_bind_failed(int fd, const struct sockaddr *addr, socklen_t len)
+{
+    int type = 0, error = errno;
+    socklen_t size = sizeof(type);
+    struct tname at;
+
+    if (error == EADDRNOTAVAIL && !tname_read(addr, len, &at) &&
+        sys_getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_DGRAM) {
+        tctx_lock();
+        if (tpolicy_toes(&at))
+            tlog_once("a UDP socket cannot be bound to the TOE's address, where only TCP is "
+                      "carried: bind it to an address of the kernel's or to a wildcard, or run "
+                      "toed with --ip shared");
+        tctx_unlock();
+    }
+    errno = error;
+}
+
 /* Decides for an IPv6 address, or :: of an IPv6-only socket. */
 static enum tcarrier listen6(int fd, const struct tname *at)
 {

@@ -11,9 +11,17 @@ enum tcarrier { TCARRY_KERNEL, TCARRY_TOE, TCARRY_BOTH, TCARRY_REFUSED };
  * request that. `why` is a string constant. True: TOEHOLD_REQUIRE, so the call must fail. */
 TOE_HIDDEN bool tpolicy_pass(int fd, const char *why);
 TOE_HIDDEN enum tcarrier tpolicy_connect(int fd, struct tname *to);
+/* Returns the carrier of a connection from `from`, the name to which bind() bound fd, that
+ * tpolicy_connect() has found fit for the TOE. */
+TOE_HIDDEN enum tcarrier tpolicy_source(int fd, const struct tname *from);
+/* Returns whether `at`, which is not a wildcard, is an address of the TOE. */
+TOE_HIDDEN bool tpolicy_toes(const struct tname *at);
 TOE_HIDDEN enum tcarrier tpolicy_listen(int fd, const struct tname *at, bool v6only);
 /* Logs the creation of an IP socket that is not TCP, which the kernel carries. Lock not held. */
 TOE_HIDDEN void tpolicy_other(int domain, int kind);
+/* Logs, once, why the kernel has not bound a socket that is UDP to the TOE's address, and the cure.
+ * Keeps errno. Lock not held. */
+TOE_HIDDEN void tpolicy_bind_failed(int fd, const struct sockaddr *addr, socklen_t len);
 /* Decides on an io_uring that the program creates, and logs it, once. True: the creation must fail,
  * because there is a TOE or TOEHOLD_REQUIRE is set, and TOEHOLD_IO_URING is not. */
 TOE_HIDDEN bool tpolicy_ring(void);

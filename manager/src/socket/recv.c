@@ -67,7 +67,8 @@ bool trecv_must_wait(struct tsock *s, ssize_t *r)
         *r = terr(tsock_take_error(s));
         return false;
     }
-    if (s->state == TS_LISTEN || s->state == TS_FOREIGN || s->connect_failed) {
+    /* after a refused connect() that has reported its error another way, Linux returns EOF */
+    if (s->state == TS_LISTEN || s->state == TS_FOREIGN || (s->connect_failed && s->unconnected)) {
         *r = terr(ENOTCONN);
         return false;
     }

@@ -17,6 +17,7 @@
 #include <sys/time.h>
 
 #include "fdtab.h"
+#include "keptopt.h"
 #include "lock.h"
 #include "option.h"
 #include "pathopt.h"
@@ -30,6 +31,7 @@ const char sockopt_cc[SOCKOPT_CCS][16] = {"cubic", "reno", "dctcp", "bbr"};
 #define KEEP_COUNT_MAX   127
 #define SYN_COUNT_MAX    127
 #define DEFER_PERIOD_MAX 120
+#define LINGER2_MAX      120     /* TCP_FIN_TIMEOUT_MAX */
 #define UTO_MAX          1966020 /* RFC 5482: 15 bits of minutes */
 
 static bool read_int(const void *value, socklen_t len, int *out)
@@ -117,7 +119,8 @@ static enum verdict set_linger(struct tsock *s, const struct set_option *o, cons
         return terr(EINVAL), WRONG;
     memcpy(&l, value, sizeof l);
     s->opts.linger_on = l.l_onoff != 0;
-    s->opts.linger_s = l.l_onoff ? l.l_linger : 0;
+    if (l.l_onoff) /* as Linux: switching it off keeps the time */
+        s->opts.linger_s = l.l_linger;
     return DONE;
 }
 
@@ -252,7 +255,9 @@ static enum verdict set_linger2(struct tsock *s, const struct set_option *o, con
 
     if (!read_int(value, len, &v))
         return WRONG;
-    s->opts.linger2 = v;
+    if (v > LINGER2_MAX)
+        v = LINGER2_MAX;
+    s->opts.linger2 = v < 0 ? -1 : v;
     if (v > 0)
         tsock_option(s, o->option, (uint32_t)v);
     return DONE;
@@ -433,38 +438,75 @@ static const struct set_option set_options[] = {
     ROW(IPPROTO_IPV6, IPV6_V6ONLY, set_v6only),
 };
 
+static const struct set_option *row_of(int level, int name)
+{
+    for (size_t i = 0; i < sizeof set_options / sizeof set_options[0]; i++)
+        if (set_options[i].name == name && set_options[i].level == level)
+            return &set_options[i];
+    return NULL;
+}
+
 static enum verdict set_carried(struct tsock *s, int level, int name, const void *value,
                                 socklen_t len)
 {
     static const struct set_option other_tcp = {.level = IPPROTO_TCP, .set = keep};
+    const struct set_option *o;
 
     if (len > INT_MAX)
         return terr(EINVAL), WRONG;
     if (len && !value)
         return terr(EFAULT), WRONG;
-    for (size_t i = 0; i < sizeof set_options / sizeof set_options[0]; i++)
-        if (set_options[i].name == name && set_options[i].level == level)
-            return set_options[i].set(s, &set_options[i], value, len);
+    if (level == IPPROTO_IPV6 && !s->v6)
+        return UNHANDLED; /* the kernel's AF_INET socket returns the error */
+    o = row_of(level, name);
+    if (o)
+        return o->set(s, o, value, len);
     return level == IPPROTO_TCP ? keep(s, &other_tcp, value, len) : UNHANDLED;
+}
+
+/* Returns whether only the kernel's socket stores an option. */
+static bool is_kept(int level, int name)
+{
+    const struct set_option *o = row_of(level, name);
+
+    return !o || o->set == keep;
+}
+
+/* Returns whether a listener's connections begin with its value, which is stored for them:
+ * sk_clone_lock() of Linux resets the priority. */
+static bool is_cloned(int level, int name)
+{
+    return is_kept(level, name) && !(level == SOL_SOCKET && name == SO_PRIORITY);
 }
 
 /* Records for the TOE an option that the kernel has accepted for an undecided socket. Options that
  * the TOE does not support are no error here, because the kernel may carry the socket. */
-static void remember(struct tsock *s, int level, int name, const void *value, socklen_t len)
+static void remember(struct tsock *s, int fd, int level, int name, const void *value, socklen_t len)
 {
     int before = errno, v;
 
     if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY && read_int(value, len, &v))
         s->opts.v6only = v != 0;
-    else
-        (void)set_carried(s, level, name, value, len);
+    else if (set_carried(s, level, name, value, len) == UNHANDLED && is_cloned(level, name))
+        (void)tkept_note(s, fd, level, name);
     errno = before;
 }
 
-/* Sets an option of the placeholder, which a number of libtoe's own does not have. */
-static int placeholder_set(int fd, int level, int name, const void *value, socklen_t len)
+/* Sets an option of the placeholder, which a number of libtoe's own does not have, and accepted
+ * connections share. */
+static int placeholder_set(struct tsock *s, int fd, int level, int name, const void *value,
+                           socklen_t len)
 {
-    return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_setsockopt(fd, level, name, value, len);
+    int r;
+
+    if (tfd_is_own(fd))
+        return terr(ENOPROTOOPT);
+    if (s->accepted)
+        return tkept_set(s, level, name, value, len, is_kept(level, name));
+    r = sys_setsockopt(fd, level, name, value, len);
+    if (r == 0 && is_cloned(level, name))
+        (void)tkept_note(s, fd, level, name);
+    return r;
 }
 
 int tsockopt_other(const struct tsock *s)
@@ -479,7 +521,7 @@ static int set_shared(struct tsock *s, int fd, int level, int name, const void *
                       socklen_t len)
 {
     enum verdict verdict = set_carried(s, level, name, value, len);
-    int r, other;
+    int r;
 
     if (verdict != WRONG && s->flow)
         (void)set_carried(s->flow, level, name, value, len);
@@ -490,10 +532,7 @@ static int set_shared(struct tsock *s, int fd, int level, int name, const void *
         r = name == SO_MAX_PACING_RATE ? 0 : sys_setsockopt(fd, level, name, value, len);
         return verdict == DONE ? 0 : r;
     }
-    other = tsockopt_other(s);
-    r = sys_setsockopt(other, level, name, value, len);
-    sys_close(other);
-    return r;
+    return tkept_set(s, level, name, value, len, is_kept(level, name));
 }
 
 int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
@@ -514,15 +553,17 @@ int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len
     } else if (!s || s->state == TS_NEW) {
         r = sys_setsockopt(fd, level, name, value, len);
         if (s && r == 0)
-            remember(s, level, name, value, len);
+            remember(s, fd, level, name, value, len);
         else if (s && level == IPPROTO_TCP && name == TCP_CONGESTION &&
                  (errno == ENOENT || errno == EPERM) &&
                  set_carried(s, level, name, value, len) == DONE)
             r = 0; /* the kernel may lack the algorithm, or not allow it to this user */
     } else {
         verdict = set_carried(s, level, name, value, len);
+        if (verdict == DONE && s->state == TS_LISTEN && s->dual) /* for the kernel's connections */
+            (void)sys_setsockopt(fd, level, name, value, len);
         r = verdict == WRONG       ? -1
-            : verdict == UNHANDLED ? placeholder_set(fd, level, name, value, len)
+            : verdict == UNHANDLED ? placeholder_set(s, fd, level, name, value, len)
                                    : 0;
     }
     tctx_unlock();

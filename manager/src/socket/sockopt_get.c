@@ -9,6 +9,7 @@
 
 #include "ctx.h"
 #include "fdtab.h"
+#include "keptopt.h"
 #include "lock.h"
 #include "name.h"
 #include "option.h"
@@ -248,25 +249,37 @@ static enum verdict get_mtu(struct tsock *s, const struct get_option *o, void *v
     return mtu < 0 ? WRONG : verdict_of(give_int(value, len, mtu));
 }
 
-/* Accepted sockets share one placeholder, so its value may be that of another socket. */
-static bool placeholder_is_shared(const struct tsock *s, const struct get_option *o)
+/* Accepted sockets share one placeholder, and a shared connection has a Unix socket instead: their
+ * values are not there. */
+static bool without_placeholder(const struct tsock *s)
 {
-    return s->accepted && (o->level == IPPROTO_IP || s->v6);
+    return s->accepted || s->state == TS_SHARED;
 }
 
 static enum verdict get_mtu_discover(struct tsock *s, const struct get_option *o, void *value,
                                      socklen_t *len)
 {
-    if (!placeholder_is_shared(s, o))
+    int set;
+
+    if (!without_placeholder(s))
         return UNHANDLED;
-    return verdict_of(
-        give_int(value, len, s->opts.discover ? s->opts.discover - 1 : IP_PMTUDISC_WANT));
+    set = s->opts.discover[o->level == IPPROTO_IPV6];
+    return verdict_of(give_int(value, len, set ? set - 1 : IP_PMTUDISC_WANT));
 }
 
 static enum verdict get_tos(struct tsock *s, const struct get_option *o, void *value,
                             socklen_t *len)
 {
-    return placeholder_is_shared(s, o) ? verdict_of(give_int(value, len, s->opts.tos)) : UNHANDLED;
+    if (!without_placeholder(s))
+        return UNHANDLED;
+    return verdict_of(give_int(value, len, s->opts.tos[o->level == IPPROTO_IPV6]));
+}
+
+static enum verdict get_v6only(struct tsock *s, const struct get_option *o, void *value,
+                               socklen_t *len)
+{
+    (void)o;
+    return without_placeholder(s) ? verdict_of(give_int(value, len, s->opts.v6only)) : UNHANDLED;
 }
 
 /* ---- the table ---- */
@@ -326,10 +339,13 @@ static const struct get_option get_options[] = {
     ROW(IPPROTO_IPV6, IPV6_MTU, get_mtu),
     ROW(IPPROTO_IPV6, IPV6_MTU_DISCOVER, get_mtu_discover),
     ROW(IPPROTO_IPV6, IPV6_TCLASS, get_tos),
+    ROW(IPPROTO_IPV6, IPV6_V6ONLY, get_v6only),
 };
 
 static enum verdict get_carried(struct tsock *s, int level, int name, void *value, socklen_t *len)
 {
+    if (level == IPPROTO_IPV6 && !s->v6)
+        return UNHANDLED; /* the kernel's AF_INET socket returns the error */
     for (size_t i = 0; i < sizeof get_options / sizeof get_options[0]; i++)
         if (get_options[i].name == name && get_options[i].level == level)
             return get_options[i].get(s, &get_options[i], value, len);
@@ -346,14 +362,10 @@ static bool is_unix_sockets(int level, int name)
 static int placeholder_get(const struct tsock *s, int fd, int level, int name, void *value,
                            socklen_t *len)
 {
-    int other, r;
+    bool shared = s && s->state == TS_SHARED;
 
-    if (s && s->state == TS_SHARED && level != SOL_SOCKET) {
-        other = tsockopt_other(s);
-        r = sys_getsockopt(other, level, name, value, len);
-        sys_close(other);
-        return r;
-    }
+    if (!tfd_is_own(fd) && (shared ? level != SOL_SOCKET : s && s->accepted))
+        return tkept_get(s, level, name, value, len);
     return tfd_is_own(fd) ? terr(ENOPROTOOPT) : sys_getsockopt(fd, level, name, value, len);
 }
 

@@ -11,7 +11,8 @@
 
 void tlisten_announce(struct tsock *s, bool weak)
 {
-    int backlog = s->backlog < 1 ? 1 : s->backlog;
+    /* as on Linux: 0 lets one connection wait, a negative one is the largest (__sys_listen()) */
+    int backlog = s->backlog < 0 ? SOMAXCONN : s->backlog;
     uint8_t flags = weak ? TOE_F_LISTEN_WEAK : 0;
 
     if (s->ip6)

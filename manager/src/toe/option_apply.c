@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* option_apply.c - sends options that were set earlier (option_apply.h). */
-#include "option_apply.h"
+#include <netinet/in.h>
+
 #include "option.h"
+#include "option_apply.h"
 #include "tsock.h"
 
 void tpath_option(struct tsock *s, uint16_t option, uint32_t value)
@@ -14,12 +16,33 @@ void tpath_option(struct tsock *s, uint16_t option, uint32_t value)
         tlisten_option(s, option, value);
 }
 
+/* Returns which of two values, of IPv4 and of IPv6, packets of s have. A listener for both families
+ * answers SYNs with the value for IPv6, if one is set; its connections get their own. */
+static uint8_t of_family(const struct tsock *s, const uint8_t of[2])
+{
+    if (s->state == TS_LISTEN && s->ip6 && !s->opts.v6only && !of[1])
+        return of[0];
+    return of[s->ip6 != 0];
+}
+
+void tpath_send_tos(struct tsock *s)
+{
+    tpath_option(s, TOE_OPT_TOS, of_family(s, s->opts.tos));
+}
+
+void tpath_send_discover(struct tsock *s)
+{
+    uint8_t v = of_family(s, s->opts.discover);
+
+    tpath_option(s, TOE_OPT_MTU_DISCOVER, v ? v - 1u : IP_PMTUDISC_WANT);
+}
+
 void tpath_apply(struct tsock *s)
 {
-    if (s->opts.tos)
-        tpath_option(s, TOE_OPT_TOS, s->opts.tos);
-    if (s->opts.discover)
-        tpath_option(s, TOE_OPT_MTU_DISCOVER, s->opts.discover - 1u);
+    if (s->opts.tos[0] || s->opts.tos[1])
+        tpath_send_tos(s);
+    if (s->opts.discover[0] || s->opts.discover[1])
+        tpath_send_discover(s);
     if (s->opts.maxseg)
         tpath_option(s, TOE_OPT_MAXSEG, s->opts.maxseg);
 }

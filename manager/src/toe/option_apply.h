@@ -12,6 +12,9 @@ TOE_HIDDEN void tsock_apply_options(struct tsock *s);
 TOE_HIDDEN void tconnect_options(struct tsock *s);
 /* Sends an option of the path: of a flow, or of a listener's flows. */
 TOE_HIDDEN void tpath_option(struct tsock *s, uint16_t option, uint32_t value);
+/* Send the value that packets of s's family have. A listener sends that of its flows. */
+TOE_HIDDEN void tpath_send_tos(struct tsock *s);
+TOE_HIDDEN void tpath_send_discover(struct tsock *s);
 /* Sends the options of the path that were set: of a flow before its SYN, or of a listener's flows.
  */
 TOE_HIDDEN void tpath_apply(struct tsock *s);
