@@ -9,9 +9,18 @@
 #include "qp.h"
 #include "tsock.h"
 
+/* Returns the backlog for LISTEN. A negative one means the largest, as listen() of Linux takes it
+ * as unsigned. */
+static uint32_t backlog_of(const struct tsock *s)
+{
+    if (s->backlog < 0)
+        return SOMAXCONN;
+    return s->backlog ? (uint32_t)s->backlog : 1;
+}
+
 void tlisten_announce(struct tsock *s, bool weak)
 {
-    int backlog = s->backlog < 1 ? 1 : s->backlog;
+    uint32_t backlog = backlog_of(s);
     uint8_t flags = weak ? TOE_F_LISTEN_WEAK : 0;
 
     if (s->ip6)
@@ -20,8 +29,7 @@ void tlisten_announce(struct tsock *s, bool weak)
         struct tqp *qp = tctx.qps[q];
         uint32_t at = s->ip6 ? tip6_entry(qp, &s->local6, NULL) : ntohl(s->local_ip);
 
-        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at,
-                     (uint32_t)backlog))
+        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at, backlog))
             tqp_settle(qp);
     }
     s->announced = 1;
