@@ -543,6 +543,99 @@ static void test_weak_members_share_a_backlog(void **state)
     host_detach(&w->t, &z);
 }
 
+/* Opens one more flow to PORT on A and returns y's slot. */
+static uint32_t open_one(struct hosts *w)
+{
+    struct toe_cmd c;
+
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 77, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    return toe_cmd_flow(&c);
+}
+
+/* A connection in the accept queue is never reset because another queue is full. */
+static void test_a_flow_moves_to_a_listener_with_a_full_backlog(void **state)
+{
+    struct hosts *w = *state;
+    uint32_t f1, f2, y2;
+    struct host z;
+
+    begin_moved(w, &z, &f1, &f2, &y2);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    open_one(w);
+    host_want(&z, TOE_CMD_LISTEN_ESTABLISHED); /* full: it takes one above its backlog of 0 */
+    host_want_nothing(&z);
+    host_put(&w->x, TOE_CMD_UNLISTEN, 0, 0, 7, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    want_moved(w, &z, f2, y2, 5000);
+    host_detach(&w->t, &z);
+}
+
+/* Workers that take turns: a worker that does not wait is WEAK. The one that waits gets the flows
+ * of the others one after another, as it accepts them. */
+static void test_a_member_that_waits_gets_flows_one_at_a_time(void **state)
+{
+    struct hosts *w = *state;
+    uint32_t f1, f2, y2, i;
+    struct host z;
+    struct toe_cmd c;
+
+    begin_moved(w, &z, &f1, &f2, &y2);
+    open_one(w);
+    host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 7, 0, 8);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    for (i = 0; i < 2; i++) {
+        bench_run(&w->t, NS_PER_S);
+        c = host_want(&w->x, TOE_CMD_CLOSE_EVENT);
+        assert_int_equal(toe_cmd_aux(&c), TOE_R_STALE);
+        host_want_nothing(&w->x);
+        c = host_want(&z, TOE_CMD_LISTEN_ESTABLISHED);
+        host_put(&z, TOE_CMD_ACCEPT, 0, 0, toe_cmd_flow(&c), 0, 0);
+        while (host_get(&z, &c))
+            assert_int_equal(toe_cmd_type(&c), TOE_CMD_DATA_RECEIVED);
+    }
+    host_detach(&w->t, &z);
+}
+
+/* An ACCEPT that is in the ring when another member begins to wait is valid. */
+static void test_an_accept_wins_over_a_member_that_waits(void **state)
+{
+    struct hosts *w = *state;
+    uint32_t f1, f2, y2;
+    struct host z;
+
+    begin_moved(w, &z, &f1, &f2, &y2);
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 7, 0, 8);
+    bench_run(&w->t, NS_PER_MS);
+    w->t.a->qp_turn = w->t.a->qp_count - 2; /* serves z before x */
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    host_put(&w->x, TOE_CMD_ACCEPT, 0, 0, f2, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    host_want_nothing(&w->x);
+    host_want_nothing(&z);
+    host_detach(&w->t, &z);
+}
+
+/* A flow that cannot move stays with its WEAK member, which may still accept it. */
+static void test_a_flow_in_use_stays_with_its_weak_member(void **state)
+{
+    struct hosts *w = *state;
+    uint32_t f1, f2, y2;
+    struct host z;
+
+    begin_moved(w, &z, &f1, &f2, &y2);
+    host_put(&w->x, TOE_CMD_RECV, 0, 0, f2, 1, 0);
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 7, 0, 8);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    host_want_nothing(&w->x);
+    host_want_nothing(&z);
+    host_detach(&w->t, &z);
+}
+
 /* Buffers of another size, or data its host has touched: reset, as without another listener. */
 static void test_what_cannot_move_is_reset(void **state)
 {
@@ -784,6 +877,10 @@ int main(void)
         T(test_what_a_weak_member_did_not_accept_is_who_serves_s),
         T(test_what_a_listener_leaves_is_the_other_s),
         T(test_what_waits_with_a_weak_member),
+        T(test_a_flow_moves_to_a_listener_with_a_full_backlog),
+        T(test_a_member_that_waits_gets_flows_one_at_a_time),
+        T(test_an_accept_wins_over_a_member_that_waits),
+        T(test_a_flow_in_use_stays_with_its_weak_member),
         T(test_what_cannot_move_is_reset),
         T(test_a_full_hw_ring_loses_nothing),
         T(test_an_interrupt_comes_once_for_each_arming),

@@ -325,7 +325,7 @@ static int do_accept(struct qp *qp, const struct command *c)
     if (s->active || s->accepted)
         return TOE_R_NOTCONN;
     s->accepted = 1;
-    listen_leave(s);
+    listen_accepted(s);
     return 0;
 }
 

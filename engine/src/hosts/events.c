@@ -14,6 +14,7 @@
 #include "listen.h"
 #include "opening.h"
 #include "qp.h"
+#include "record.h"
 
 /* Further entries of the common ring that an answer may cause: the SW tail, and the last
  * notification. */
@@ -115,6 +116,8 @@ struct toe_cmd event_next(struct slot *s)
     switch (what) {
     case PEND_ESTABLISHED:
         s->announced = 1;
+        if (!s->active)
+            record_unclaim(s);
         opening_del(s);
         return established(s);
     case PEND_URGENT:

@@ -2,14 +2,15 @@
 /*
  * listen.c - listeners: one group per address and port, whose members share new flows
  * (docs/device-contract.md, LISTEN). WEAK members keep the port open for later members (a parent
- * whose children will serve). While all members are WEAK, flows wait with them and move to the
- * first member that is not.
+ * whose children will serve, a worker that does not wait for a connection now). While all members
+ * are WEAK, flows wait with them and move to members that are not WEAK, one at a time.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "flow_move.h"
 #include "listen.h"
+#include "relieve.h"
 #include "shared.h"
 
 static int is_group(const struct listen_group *g, const struct toec_addr *addr, int v6only,
@@ -106,14 +107,18 @@ static int reserve(struct listen_group *g)
 }
 
 static struct slot *place_for(const struct listen_group *g, uint32_t hash, int weak);
+static struct slot *any_place(const struct listen_group *g);
 
-/* Takes a slot of another member of the group: one that is not WEAK if possible. weak: the flow's
- * member is WEAK itself, so no WEAK one is taken. */
-static struct slot *other_place(const struct listen_group *g, const struct slot *s, int weak)
+/* Takes a slot of another member of the group: one that is not WEAK if possible. The flow is
+ * established, and Linux never resets a connection in the accept queue for want of backlog: if all
+ * are full, any member with a free slot takes it. */
+static struct slot *other_place(const struct listen_group *g, const struct slot *s)
 {
     struct slot *to = place_for(g, s->index, 0);
 
-    return to || weak ? to : place_for(g, s->index, 1);
+    if (!to)
+        to = place_for(g, s->index, 1);
+    return to ? to : any_place(g);
 }
 
 /*
@@ -132,7 +137,7 @@ static void leave_unaccepted(struct listen_member *m, const struct listen_group 
 
         if (s->member != m)
             continue;
-        if (s->flow && g && g->count && flow_move(s, s->flow, other_place(g, s, m->weak)) == 0)
+        if (s->flow && g && g->count && flow_move(s, s->flow, other_place(g, s)) == 0)
             continue;
         listen_leave(s);
         if (s->flow)
@@ -162,22 +167,18 @@ int listen_reopen(struct slot *s, struct toec_tcb *flow)
 
     toec_flow_info(e->stack, flow, &info);
     for (g = e->groups; g; g = g->next)
-        if (serves(g, &info) && flow_move(s, flow, other_place(g, s, 0)) == 0)
+        if (serves(g, &info) && flow_move(s, flow, other_place(g, s)) == 0)
             return 0;
     return -1;
 }
 
-/*
- * Called when a member that is not WEAK has joined: moves flows to it that WEAK members have not
- * accepted (a parent that listens and leaves accepting to its children).
- */
-static void relieve_weak(struct listen_group *g)
+void listen_accepted(struct slot *s)
 {
-    uint32_t i;
+    struct listen_member *m = s->member;
 
-    for (i = 0; i < g->count; i++)
-        if (g->members[i]->weak)
-            leave_unaccepted(g->members[i], g);
+    listen_leave(s);
+    if (m && !m->weak && !m->flows && m->group->count > 1)
+        listen_relieve_later(m->group);
 }
 
 /* Counts the listeners of all queue pairs of the same user on this engine. */
@@ -200,7 +201,7 @@ static int change(struct listen_member *m, int same, uint32_t backlog, int weak)
     m->backlog = backlog;
     m->weak = weak;
     if (!weak)
-        relieve_weak(m->group);
+        listen_relieve_later(m->group);
     return 0;
 }
 
@@ -306,7 +307,7 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
     m->backlog = backlog;
     m->weak = weak;
     if (!weak)
-        relieve_weak(m->group);
+        listen_relieve_later(m->group);
     return 0;
 }
 
@@ -429,7 +430,7 @@ void listen_remove_all(struct qp *qp)
         remove_member(&qp->members);
 }
 
-static struct slot *take_from(struct listen_member *m)
+struct slot *listen_take(struct listen_member *m)
 {
     struct slot *s = slot_take(m->qp);
 
@@ -466,13 +467,24 @@ static struct listen_member *least_busy(const struct listen_group *g, uint32_t h
 static struct slot *place_for(const struct listen_group *g, uint32_t hash, int weak)
 {
     struct listen_member *m = least_busy(g, hash, weak);
-    struct slot *s = m ? take_from(m) : NULL;
+    struct slot *s = m ? listen_take(m) : NULL;
     uint32_t i;
 
     /* Its queue pair may have no free slot because of other ports: then take any member's. */
     for (i = 0; m && i < g->count && !s; i++)
         if (g->members[i]->weak == weak && g->members[i]->used <= g->members[i]->backlog)
-            s = take_from(g->members[i]);
+            s = listen_take(g->members[i]);
+    return s;
+}
+
+/* Takes a slot whatever the backlogs are. */
+static struct slot *any_place(const struct listen_group *g)
+{
+    struct slot *s = NULL;
+    uint32_t i;
+
+    for (i = 0; i < g->count && !s; i++)
+        s = listen_take(g->members[i]);
     return s;
 }
 
@@ -517,10 +529,14 @@ struct slot *listen_pick(struct listen_group *g, uint32_t hash)
 
 void listen_enter(struct slot *s)
 {
-    if (s->member && !s->counted) {
-        s->counted = 1;
-        s->member->used++;
-    }
+    struct listen_member *m = s->member;
+
+    if (!m || s->counted)
+        return;
+    s->counted = 1;
+    m->used++;
+    if (m->weak && m->group->count > 1)
+        listen_relieve_later(m->group); /* another may have begun to wait during the handshake */
 }
 
 void listen_leave(struct slot *s)

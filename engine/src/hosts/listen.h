@@ -29,6 +29,7 @@ struct listen_group {
     uint32_t core_id;
     struct listen_member **members;
     uint32_t count, room;
+    int due; /* flows of WEAK members may have to move (listen_relieve()) */
     struct listen_group *next;
 };
 
@@ -57,6 +58,10 @@ struct slot *listen_pick(struct listen_group *g, uint32_t hash);
 int listen_reopen(struct slot *s, struct toec_tcb *flow);
 /* Adds an established flow to its listener's backlog. */
 void listen_enter(struct slot *s);
+/* Takes a free slot of the member's queue pair for a flow of the listener. NULL: none is free. */
+struct slot *listen_take(struct listen_member *m);
+/* Handles an ACCEPT: the flow leaves its listener, which may get another one. */
+void listen_accepted(struct slot *s);
 /* Removes a flow that is accepted, closed or gone from its listener. */
 void listen_leave(struct slot *s);
 

@@ -29,6 +29,7 @@
 #include "hosts/listen.h"
 #include "hosts/qp.h"
 #include "hosts/record.h"
+#include "hosts/relieve.h"
 #include "hosts/rx_hold.h"
 #include "hosts/shared.h"
 #include "kernel/host_fence.h"
@@ -326,6 +327,8 @@ static unsigned serve(struct engine *e)
         else if (!qp->notify)
             n += commands_run(qp);
     }
+    if (e->listen_due)
+        listen_relieve(e);
     return n;
 }
 

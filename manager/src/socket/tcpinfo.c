@@ -92,7 +92,7 @@ void tsock_tcp_info(const struct tsock *s, struct tcp_info *out)
         /* Linux reports the accept queue and its limit here. */
         out->tcpi_state = LINUX_LISTEN;
         out->tcpi_unacked = s->queued;
-        out->tcpi_sacked = (uint32_t)(s->backlog < 0 ? 0 : s->backlog);
+        out->tcpi_sacked = (uint32_t)(s->backlog < 0 ? SOMAXCONN : s->backlog);
         break;
     case TS_CONNECTING:
         out->tcpi_state = LINUX_SYN_SENT;
