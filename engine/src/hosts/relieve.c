@@ -61,7 +61,7 @@ static void relieve(struct listen_group *g)
 
         if (!m->weak || !m->flows)
             continue;
-        if (!m->qp->tell && toe_ring_waiting(&m->qp->sw, &m->qp->doorbells->sw_head) != 0)
+        if (!m->qp->notify && toe_ring_waiting(&m->qp->sw, &m->qp->doorbells->sw_head) != 0)
             listen_relieve_later(g);
         else
             relieve_member(g, m);
