@@ -184,7 +184,7 @@ static void test_what_is_no_answer(void **state)
 }
 
 /* Without quick ACKs left, the ACK of a pushed segment goes when everything has been read, and a
- * pause beyond the RTO brings quick ACKs back. */
+ * pause beyond the RTO restores quick ACKs. */
 static void test_read_and_pause(void **state)
 {
     struct talk t;
