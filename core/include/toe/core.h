@@ -73,7 +73,8 @@ struct toec_config {
     toec_u32 max_listeners;   /* 64 */
     toec_u32 max_time_wait;   /* 16384; when full, the oldest is recycled and counted */
     toec_u32 max_neighbours;  /* of both families, 256; a quarter may wait for an answer */
-    toec_u32 max_datagrams;   /* datagrams in reassembly at once, 16 */
+    toec_u32 max_datagrams;   /* datagrams in reassembly at once, 16. TOEC_NO_REASSEMBLY compiles
+                               * reassembly out: fragments are counted and dropped, this is unused */
     toec_u32 max_gso;         /* largest payload per call of transmit; 0: one MSS (no TSO) */
     toec_u32 offload;         /* TOEC_OFF_* */
     toec_u32 icmp_echo_rate;  /* echo replies per second, 10000; 0xffffffff: no limit */

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Firmware on the hybrid TOE's processor: it boots, and core/ unchanged runs in it."""
+
+import subprocess
+
+import pytest
+
+from gateware.lib import hybrid, ibex
+
+BYTES = 100_000  # of firmware/pair.c, each way
+
+
+def test_boots():
+    code, said = hybrid.simulate("boot", 100_000)
+    assert (code, said) == (0, "firmware runs\nall good\n")
+
+
+@pytest.fixture(scope="module")
+def pair() -> dict[str, int]:
+    code, said = hybrid.simulate("pair", 20_000_000)
+    assert code == 0, said
+    return {name: int(value) for name, _, value in (x.partition("=") for x in said.split())}
+
+
+def test_two_stacks_exchange_data(pair):
+    assert pair["received_0"] == pair["received_1"] == BYTES
+    assert pair["wrong"] == 0
+    assert pair["lost_frames"] > 0, "nothing was lost: the run shows no recovery"
+
+
+def test_cycles_of_a_segment(pair):
+    """Cycles of a run are the same on every machine. Both ends of a segment, its ACK included:
+    copies and checksums in software take most of them."""
+    assert pair["segments"] > 2 * BYTES // 1460
+    moved = pair["copy_cycles_per_segment"] + pair["sum_cycles_per_segment"]
+    assert moved < pair["cycles_per_segment"] < 60_000
+    assert pair["cycles_per_segment"] - moved < 16_000
+
+
+def test_image_fits():
+    done = subprocess.run(
+        ["riscv64-unknown-elf-size", str(hybrid.elf("pair"))], capture_output=True, text=True
+    )
+    text, data, bss = (int(n) for n in done.stdout.splitlines()[1].split()[:3])
+    assert text + data <= 128 << 10
+    assert data + bss + 4096 <= 256 << 10
+
+
+def test_one_file_has_all_of_ibex():
+    text = ibex.generate().read_text()
+    assert "module ibex_top" in text
+    left = {x.strip() for x in text.splitlines() if x.lstrip().startswith("`include")}
+    assert left == {'`include "formal_tb_frag.svh"'}, "of a branch that is not compiled"
