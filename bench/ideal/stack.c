@@ -546,8 +546,12 @@ int toec_set_option(struct toec_stack *s, struct toec_tcb *flow, enum toec_optio
 
 int toec_flow_give(struct toec_stack *s, struct toec_tcb *f, void *owner, toec_u32 *extent)
 {
-    (void)s, (void)f, (void)owner, (void)extent;
-    return TOEC_E_INVAL;
+    (void)s;
+    if (f->rx_used != f->rx_at || f->tx_at || f->got)
+        return TOEC_E_INVAL; /* its owner has read or sent */
+    f->owner = owner;
+    *extent = f->rx_at;
+    return 0;
 }
 
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *f, struct toec_info *out)

@@ -68,6 +68,37 @@ static void test_passive_close(void **state)
     talk_end(&t);
 }
 
+/* A RST in LAST-ACK or CLOSING: an application that still has the flow learns of it, as on Linux;
+ * one that has closed it does not (RFC 9293 3.10.7.4). */
+static void test_rst_in_last_states(void **state)
+{
+    unsigned closing, closed;
+
+    (void)state;
+    for (closing = 0; closing < 2; closing++)
+        for (closed = 0; closed < 2; closed++) {
+            struct talk t;
+
+            talk_open(&t);
+            if (!closing)
+                talk_say(&t, F_ACK | F_FIN, 0, 0, 0);
+            talk_skip(&t);
+            if (closed)
+                conn_close(t.c);
+            else
+                conn_shutdown(t.c);
+            craft_poll(&t.s);
+            talk_skip(&t);
+            if (closing)
+                talk_say(&t, F_ACK | F_FIN, 0, 0, 0); /* has not seen our FIN */
+            talk_skip(&t);
+            talk_say(&t, F_RST | F_ACK, 1, 0, 0);
+            assert_true(t.c->gone);
+            assert_int_equal(t.c->gone_reason, closed ? TOEC_R_OK : TOEC_R_RESET);
+            talk_end(&t);
+        }
+}
+
 /* RFC 9293 figure 13: both close at once. */
 static void test_simultaneous_close(void **state)
 {
@@ -654,6 +685,7 @@ int main(void)
         cmocka_unit_test(test_abort_after_send),   cmocka_unit_test(test_time_wait_reopen),
         cmocka_unit_test(test_time_wait_strays),   cmocka_unit_test(test_time_wait_full),
         cmocka_unit_test(test_time_wait_connect),  cmocka_unit_test(test_states),
+        cmocka_unit_test(test_rst_in_last_states),
     };
 
     return cmocka_run_group_tests_name("tcp_close", tests, 0, 0);

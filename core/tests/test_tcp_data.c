@@ -188,6 +188,31 @@ static void test_cork(void **state)
     talk_end(&t);
 }
 
+/* tcp(7): TCP_NODELAY flushes what is held, once; data written afterwards is held again. */
+static void test_nodelay_flushes_a_cork(void **state)
+{
+    struct toec_stack *s;
+    struct talk t;
+
+    (void)state;
+    talk_open(&t);
+    s = t.s.host[0].stack;
+    toec_set_option(s, t.c->flow, TOEC_OPT_CORK, 1, t.s.now);
+    toec_set_option(s, t.c->flow, TOEC_OPT_NODELAY, 1, t.s.now);
+    craft_poll(&t.s);
+    talk_send(&t, 100);
+    talk_silence(&t);
+    toec_set_option(s, t.c->flow, TOEC_OPT_NODELAY, 0, t.s.now);
+    craft_poll(&t.s);
+    talk_silence(&t);
+    toec_set_option(s, t.c->flow, TOEC_OPT_NODELAY, 1, t.s.now);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, 100);
+    talk_send(&t, 50);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
 /* PSH where the writer ended, not inside (RFC 9293 3.9.1.2). RFC 9293 MUST-60, MUST-61, SHLD-27,
  * SHLD-28, MAY-15. */
 static void test_push(void **state)
@@ -352,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_nagle),
         cmocka_unit_test(test_nodelay),
         cmocka_unit_test(test_cork),
+        cmocka_unit_test(test_nodelay_flushes_a_cork),
         cmocka_unit_test(test_push),
         cmocka_unit_test(test_send_errors),
         cmocka_unit_test(test_transmit_full),

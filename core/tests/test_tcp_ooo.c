@@ -164,6 +164,35 @@ static void test_fin_behind_old_data(void **state)
     talk_end(&t);
 }
 
+/* RFC 2883 4: a segment that fills the gap and repeats what was queued is reported by a DSACK,
+ * which is the first block. */
+static void test_dsack_of_what_was_queued(void **state)
+{
+    static const uint32_t both[] = {100, 200, 400, 500}, one[] = {400, 500}, last[] = {400, 500};
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    t.sack = 1;
+    talk_passive(&t);
+    talk_put(&t, F_ACK, 100, 0, 100);
+    talk_put(&t, F_ACK, 400, 0, 100);
+    talk_skip(&t);
+    talk_say(&t, F_ACK, 0, 0, 300);
+    g = talk_hear(&t, F_ACK, 0, 300, 0);
+    assert_blocks(&t, &g, 2, both);
+    talk_put(&t, F_ACK, 600, 0, 10); /* the DSACK is sent once */
+    g = talk_hear(&t, F_ACK, 0, 300, 0);
+    assert_int_equal(g.n_sack, 2);
+    assert_int_equal(g.sack[1][0] - t.isn - 1, one[0]);
+    talk_say(&t, F_ACK, 300, 0, 300); /* all that is queued is repeated */
+    g = talk_hear(&t, F_ACK, 0, 610, 0);
+    assert_blocks(&t, &g, 1, last);
+    assert_int_equal(conn_read(t.c, 10000), 610);
+    talk_end(&t);
+}
+
 /* Segments that overlap received data: each byte is accepted once. */
 static void test_overlap(void **state)
 {
@@ -204,10 +233,15 @@ static void test_urgent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sack_generation), cmocka_unit_test(test_sack_room),
-        cmocka_unit_test(test_ooo_bounded),     cmocka_unit_test(test_fin_out_of_order),
-        cmocka_unit_test(test_two_fins),        cmocka_unit_test(test_fin_behind_old_data),
-        cmocka_unit_test(test_overlap),         cmocka_unit_test(test_urgent),
+        cmocka_unit_test(test_sack_generation),
+        cmocka_unit_test(test_sack_room),
+        cmocka_unit_test(test_ooo_bounded),
+        cmocka_unit_test(test_fin_out_of_order),
+        cmocka_unit_test(test_two_fins),
+        cmocka_unit_test(test_fin_behind_old_data),
+        cmocka_unit_test(test_dsack_of_what_was_queued),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_urgent),
     };
 
     return cmocka_run_group_tests_name("tcp_ooo", tests, 0, 0);

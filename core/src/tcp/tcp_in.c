@@ -114,7 +114,8 @@ static void on_rst(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
         toec_tfo_end(s, t, 1, now);
     if (t->state == TOEC_SYN_RECEIVED)
         toec_tcb_gone(s, t, (t->rare & TOEC_RARE_HALF) ? TOEC_R_RESET : TOEC_R_REFUSED);
-    else if (t->state == TOEC_CLOSING || t->state == TOEC_LAST_ACK)
+    else if ((t->state == TOEC_CLOSING || t->state == TOEC_LAST_ACK) &&
+             (t->flags & TOEC_F_USER_GONE))
         toec_tcb_gone(s, t, TOEC_R_OK); /* RFC 9293 3.10.7.4: closed without an error */
     else
         toec_tcb_gone(s, t, TOEC_R_RESET);

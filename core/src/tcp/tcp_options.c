@@ -25,6 +25,9 @@ static void set_holding_flag(struct toec_stack *s, struct toec_tcb *t, toec_u32 
 static int set_nodelay(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, toec_time now)
 {
     (void)now;
+    /* tcp(7): an explicit flush of pending output, even if TCP_CORK is set */
+    if (value && TOEC_SEQ_GT(t->snd_end, t->snd_max))
+        t->flags |= TOEC_F_UNCORK;
     set_holding_flag(s, t, TOEC_F_NODELAY, value);
     return 0;
 }

@@ -26,9 +26,7 @@ static void insert(struct toec_iv *list, unsigned n, unsigned at, toec_u32 start
 
 /* ---- receive side: most recent first (RFC 2018 4) ---- */
 
-/* Records the part of [start, end) that was already received, the first if there are several (RFC
- * 2883 4). */
-static void note_duplicate(struct toec_tcb *t, toec_u32 start, toec_u32 end)
+void toec_dsack_queued(struct toec_tcb *t, toec_u32 start, toec_u32 end)
 {
     toec_u32 first = end, last = end;
     unsigned i;
@@ -85,7 +83,7 @@ int toec_ooo_add(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_
         touching += TOEC_SEQ_LE(start, t->ooo[i].end) && TOEC_SEQ_GE(end, t->ooo[i].start);
     if (touching == 0 && t->n_ooo == t->ooo_room && !toec_ooo_more(s, t))
         return -1;
-    note_duplicate(t, start, end);
+    toec_dsack_queued(t, start, end);
     /* Merge all intervals that overlap or touch; the rest moves up. */
     for (i = 0; i < t->n_ooo; i++) {
         struct toec_iv v = t->ooo[i];

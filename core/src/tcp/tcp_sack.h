@@ -21,6 +21,9 @@ void toec_ooo_clear(struct toec_stack *s, struct toec_tcb *t);
 toec_u32 toec_ooo_advance(struct toec_stack *s, struct toec_tcb *t, toec_u32 rcv_nxt);
 /* Records a duplicate [start, end), to be reported by the next ACK (RFC 2883). */
 void toec_dsack_note(struct toec_tcb *t, toec_u32 start, toec_u32 end);
+/* Records the part of [start, end) that the out-of-order queue holds already, the first if there
+ * are several (RFC 2883 4). */
+void toec_dsack_queued(struct toec_tcb *t, toec_u32 start, toec_u32 end);
 /* Applies the SACK blocks of a segment. SND.UNA is already updated; una: its previous value. */
 void toec_sack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                      toec_u32 una, struct toec_news *n);

@@ -130,6 +130,7 @@ void toec_text(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *
     if (t->flags & TOEC_F_OOO)
         t->flags |= TOEC_F_ACK_NOW;        /* R5681-08: the segment fills all or part of a gap */
     if ((t->flags & TOEC_F_OOO) && !fin) { /* data beyond a FIN is not part of the stream */
+        toec_dsack_queued(t, t->rcv_nxt, to);
         to = toec_ooo_advance(s, t, to);
         if ((t->flags & TOEC_F_OOO_FIN) && TOEC_SEQ_GT(to, t->rcv_fin)) {
             to = t->rcv_fin;

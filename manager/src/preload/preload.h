@@ -189,4 +189,16 @@ static inline bool bad_message(const struct msghdr *m)
     return tuser_bad(m) || bad_vector(m->msg_iov, m->msg_iovlen);
 }
 
+/* Of what receives: with MSG_TRUNC a stream's bytes are discarded, and the buffer is not touched.
+ */
+static inline bool bad_room(const void *p, size_t n, int flags)
+{
+    return !(flags & MSG_TRUNC) && bad_buffer(p, n);
+}
+
+static inline bool bad_to_receive(const struct msghdr *m, int flags)
+{
+    return tuser_bad(m) || (!(flags & MSG_TRUNC) && bad_vector(m->msg_iov, m->msg_iovlen));
+}
+
 #endif

@@ -131,15 +131,16 @@ EXPORT(ssize_t, splice, (int in, loff_t *in_at, int out, loff_t *out_at, size_t 
 
 EXPORT(ssize_t, recv, (int fd, void *buf, size_t n, int flags))
 {
-    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n), CARRY_BLOCKING(toe_recv(fd, buf, n, flags)))
-                         : (reads(fd), libc.recv(fd, buf, n, flags));
+    return is_toe_fd(fd)
+               ? CHECKED(bad_room(buf, n, flags), CARRY_BLOCKING(toe_recv(fd, buf, n, flags)))
+               : (reads(fd), libc.recv(fd, buf, n, flags));
 }
 EXPORT_ALIAS(ssize_t, __recv, recv, (int, void *, size_t, int));
 
 EXPORT(ssize_t, recvfrom,
        (int fd, void *buf, size_t n, int flags, struct sockaddr *addr, socklen_t *len))
 {
-    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n) || bad_or_null(addr) || bad_or_null(len),
+    return is_toe_fd(fd) ? CHECKED(bad_room(buf, n, flags) || bad_or_null(addr) || bad_or_null(len),
                                    CARRY_BLOCKING(toe_recvfrom(fd, buf, n, flags, addr, len)))
                          : (reads(fd), libc.recvfrom(fd, buf, n, flags, addr, len));
 }
@@ -149,7 +150,7 @@ EXPORT(ssize_t, recvmsg, (int fd, struct msghdr *msg, int flags))
     ssize_t r;
 
     if (is_toe_fd(fd))
-        return CHECKED(bad_message(msg), CARRY_BLOCKING(toe_recvmsg(fd, msg, flags)));
+        return CHECKED(bad_to_receive(msg, flags), CARRY_BLOCKING(toe_recvmsg(fd, msg, flags)));
     reads(fd);
     r = libc.recvmsg(fd, msg, flags);
     if (unlikely(r >= 0 && msg->msg_controllen))
@@ -172,8 +173,8 @@ static int receive_each(int fd, struct mmsghdr *msgs, unsigned n, int flags,
     }
     flags &= ~MSG_WAITFORONE;
     for (i = 0; i < n; i++) {
-        ssize_t got =
-            CHECKED(bad_message(&msgs[i].msg_hdr), toe_recvmsg(fd, &msgs[i].msg_hdr, flags));
+        ssize_t got = CHECKED(bad_to_receive(&msgs[i].msg_hdr, flags),
+                              toe_recvmsg(fd, &msgs[i].msg_hdr, flags));
 
         if (got < 0)
             return i ? (int)i : -1;
