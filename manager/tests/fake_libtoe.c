@@ -10,7 +10,6 @@
 #include "announce.h"
 #include "ctx.h"
 #include "dispatch.h"
-#include "epoll.h"
 #include "fake_libtoe.h"
 #include "host.h"
 #include "listen_defer.h"
@@ -134,13 +133,6 @@ void tsock_use(struct tsock *s)
 {
     assert_int_equal(s->state, TS_LISTEN);
     fake.uses++;
-}
-
-bool tlisten_turns;
-
-void tepoll_begin_turns(const struct tepoll *ep)
-{
-    (void)ep;
 }
 
 uint32_t tobj_events(struct tobj *o)

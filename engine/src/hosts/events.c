@@ -14,7 +14,6 @@
 #include "listen.h"
 #include "opening.h"
 #include "qp.h"
-#include "record.h"
 
 /* Further entries of the common ring that an answer may cause: the SW tail, and the last
  * notification. */
@@ -116,8 +115,6 @@ struct toe_cmd event_next(struct slot *s)
     switch (what) {
     case PEND_ESTABLISHED:
         s->announced = 1;
-        if (!s->active)
-            record_unclaim(s);
         opening_del(s);
         return established(s);
     case PEND_URGENT:

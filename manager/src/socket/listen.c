@@ -176,23 +176,9 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
         tqp_send(s->qp, TOE_CMD_ACCEPT, 0, 0, s->slot, 0, 0);
         tsock_apply_options(s);
     }
-    tlisten_end_turn();
     if (addr)
         tsock_name(s, true, addr, len);
     return fd;
-}
-
-/* Claims the oldest connection of the queue. False: there is none, or the TOE is moving it to
- * another process. */
-static bool claim(const struct tsock *l)
-{
-    const struct tsock *s = l->accept_head;
-    struct toedev_flow_record *r;
-
-    if (!s || s->state != TS_OPEN || s->qp->direct)
-        return s != NULL;
-    r = (struct toedev_flow_record *)(s->qp->area + s->qp->layout.records) + s->slot;
-    return __atomic_exchange_n(&r->claim, TOEDEV_CLAIM_HOST, __ATOMIC_ACQ_REL) != TOEDEV_CLAIM_TOE;
 }
 
 /* Sleeps until the listener or its kernel half is ready. */
@@ -218,12 +204,11 @@ static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen
     uint64_t deadline = 0;
     int r;
 
+    tsock_use(s);
     for (;;) {
-        if (!s->accept_head) {
-            tsock_use(s);
+        if (!s->accept_head)
             tctx_progress();
-        }
-        if (claim(s))
+        if (s->accept_head)
             return take(s, addr, len, flags);
         if (s->state != TS_LISTEN)
             return terr(EINVAL);

@@ -2,15 +2,12 @@
 /* announce.c - LISTEN: announces listeners to the TOE (announce.h). */
 #include "announce.h"
 #include "ctx.h"
-#include "handle.h"
 #include "ip6.h"
 #include "listen_defer.h"
 #include "option.h"
 #include "option_apply.h"
 #include "qp.h"
 #include "tsock.h"
-
-bool tlisten_turns;
 
 /* Returns the backlog for LISTEN. As on Linux 0 lets one connection wait, and a negative one is the
  * largest, as __sys_listen() takes it as unsigned. */
@@ -19,8 +16,7 @@ static uint32_t backlog_of(const struct tsock *s)
     return s->backlog < 0 ? SOMAXCONN : (uint32_t)s->backlog;
 }
 
-/* Sends LISTEN to all queue pairs. settle: waits until the TOE has handled it. */
-static void send_listen(struct tsock *s, bool weak, bool settle)
+void tlisten_announce(struct tsock *s, bool weak)
 {
     uint32_t backlog = backlog_of(s);
     uint8_t flags = weak ? TOE_F_LISTEN_WEAK : 0;
@@ -31,17 +27,11 @@ static void send_listen(struct tsock *s, bool weak, bool settle)
         struct tqp *qp = tctx.qps[q];
         uint32_t at = s->ip6 ? tip6_entry(qp, &s->local6, NULL) : ntohl(s->local_ip);
 
-        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at, backlog) &&
-            settle)
+        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at, backlog))
             tqp_settle(qp);
     }
     s->announced = 1;
     s->weak = weak;
-}
-
-void tlisten_announce(struct tsock *s, bool weak)
-{
-    send_listen(s, weak, true);
     if (s->opts.fastopen)
         tfast_announce(s);
     if (s->opts.defer)
@@ -66,50 +56,11 @@ void tlisten_weaken(struct tsock *s)
     tlisten_announce(s, true);
 }
 
-/* Returns whether processes may take turns at a listener. Not those that one process has begun, and
- * not where flows stay on their queue pair. */
-static bool in_turn(const struct tsock *s)
-{
-    return s->inherited && s->state == TS_LISTEN && tctx.cfg.place == TPLACE_TOED && !tctx.stays;
-}
-
-void tsock_watch(struct tsock *s)
-{
-    if (!in_turn(s)) {
-        tsock_use(s);
-        return;
-    }
-    s->used = 1;
-    if (!s->announced && tctx_need() && !s->announced)
-        tlisten_announce(s, true);
-    tlisten_turns = true;
-}
-
-static void end_turn(struct tsock *s)
-{
-    if (in_turn(s) && s->announced && s->used && !s->weak)
-        send_listen(s, true, false);
-}
-
-void tlisten_end_turn(void)
-{
-    if (likely(!tlisten_turns))
-        return;
-    thandle_each(end_turn);
-}
-
 void tsock_use(struct tsock *s)
 {
     s->used = 1;
     if (likely(s->announced && !s->weak))
         return;
-    if (in_turn(s)) {
-        tlisten_turns = true;
-        if (s->announced) {
-            send_listen(s, false, false);
-            return;
-        }
-    }
     if (s->state == TS_LISTEN && tctx_need() && (!s->announced || s->weak))
         tlisten_announce(s, false);
 }

@@ -16,17 +16,4 @@ TOE_HIDDEN void tlisten_weaken(struct tsock *s);
  * to serve it. poll, select, epoll and accept call it for each of their sockets. */
 TOE_HIDDEN void tsock_use(struct tsock *s);
 
-/*
- * Processes that share a listener may take turns at it, by a lock around accept() or poll(). Linux
- * has one accept queue for all, here each has its own. So a listener that came from another process
- * is WEAK except while this one waits for a connection: from the wait (tsock_use()) until it has
- * accepted one (tlisten_end_turn()). The TOE moves flows from the queues of WEAK ones to those that
- * wait.
- */
-extern TOE_HIDDEN bool tlisten_turns; /* there are such listeners */
-/* Announces a listener that is registered in an epoll instance: its turn begins with epoll_wait. */
-TOE_HIDDEN void tsock_watch(struct tsock *s);
-/* Ends this process's turn at all such listeners. */
-TOE_HIDDEN void tlisten_end_turn(void);
-
 #endif

@@ -12,7 +12,6 @@
 #include "dispatch.h"
 #include "epoll.h"
 #include "fdtab.h"
-#include "handle.h"
 #include "host.h"
 #include "inline.h"
 #include "internal.h"
@@ -360,7 +359,7 @@ void tepoll_adopt(struct tsock *s)
     }
     tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* pollers check again, now in libtoe */
     if (s->obj.items && s->state == TS_LISTEN)
-        tsock_watch(s);
+        tsock_use(s);
 }
 
 void tepoll_to_kernel(struct tsock *s)
@@ -406,7 +405,7 @@ static int ctl_add(struct tepoll *ep, struct tobj *o, int fd, const struct epoll
             item_free(i);
             return terr(ENOMEM);
         }
-        tsock_watch(s);
+        tsock_use(s);
     }
     if (in_kernel(i)) {
         if (kernel_ctl(i, EPOLL_CTL_ADD) < 0) {
@@ -440,21 +439,6 @@ bool tepoll_restore(struct tepoll *ep, struct tobj *o, const struct tepitem *as)
     return true;
 }
 
-static const struct tepoll *waits_on;
-
-static void begin_turn(struct tsock *s)
-{
-    for (const struct tepitem *i = s->obj.items; i && s->state == TS_LISTEN; i = i->next_of_obj)
-        if (i->ep == waits_on)
-            tsock_use(s);
-}
-
-void tepoll_begin_turns(const struct tepoll *ep)
-{
-    waits_on = ep;
-    thandle_each(begin_turn);
-}
-
 static int ctl_mod(struct tepitem *i, const struct epoll_event *e)
 {
     if ((i->events | e->events) & EPOLLEXCLUSIVE)
@@ -470,7 +454,6 @@ static int ctl_del(struct tepitem *i)
     if (in_kernel(i))
         kernel_ctl(i, EPOLL_CTL_DEL);
     item_free(i);
-    tlisten_end_turn();
     return 0;
 }
 

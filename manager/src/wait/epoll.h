@@ -82,8 +82,6 @@ TOE_HIDDEN void tepoll_to_kernel(struct tsock *s);
 /* Move the registrations of s, which was undecided, to the TOE; or leave them to the kernel. */
 TOE_HIDDEN void tepoll_adopt(struct tsock *s);
 TOE_HIDDEN void tepoll_abandon(struct tsock *s);
-/* Begins this process's turn at the listeners of an instance that it waits on (announce.h). */
-TOE_HIDDEN void tepoll_begin_turns(const struct tepoll *ep);
 TOE_HIDDEN void tepoll_end(struct tepoll *ep);
 /* Returns whether fd is an epoll instance with sockets of ours. Takes the lock. */
 TOE_HIDDEN bool tepoll_watches(int fd);

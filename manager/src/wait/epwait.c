@@ -8,7 +8,6 @@
  */
 #include <limits.h>
 
-#include "announce.h"
 #include "attach.h"
 #include "batch.h"
 #include "ctx.h"
@@ -211,8 +210,6 @@ static int wait_locked(struct epcall *c, uint64_t most)
     collect(c);
     if (c->n)
         return c->n;
-    if (unlikely(tlisten_turns))
-        tepoll_begin_turns(ep);
     if (most == 0) {
         ep->turns = 0;
         if (!ep->kernel_used)

@@ -13,7 +13,6 @@
 #include "announce.h"
 #include "ctx.h"
 #include "dispatch.h"
-#include "epoll.h"
 #include "fdtab.h"
 #include "host.h"
 #include "listen_defer.h"
@@ -94,8 +93,6 @@ static void look_up(struct tpoll *p)
         p->objs[i] = tobj_get(p->fds[i].fd);
         if (s && s->state == TS_LISTEN)
             tsock_use(s);
-        else if (unlikely(tlisten_turns) && p->objs[i] && p->objs[i]->kind == TOBJ_EPOLL)
-            tepoll_begin_turns((const struct tepoll *)p->objs[i]);
     }
 }
 
