@@ -275,6 +275,7 @@ struct toec_stack *toec_init(void *mem, unsigned long, const struct toec_config 
     w->cfg = *cfg;
     if (w->cfg.cc != TOEC_CC_NEWRENO)
         w->cfg.cc = TOEC_CC_CUBIC;
+    w->cfg.rfc1337 = 1; /* the gateware ignores a RST in TIME-WAIT (rfc1337) */
     w->cfg.max_flows = w->cfg.max_records = w->cfg.max_time_wait = kSlots;
     w->cfg.mtu_probing = TOEC_MTU_PROBING_OFF;
     gate_init(&w->gate_stack, sizeof w->gate_stack, cfg, now);
@@ -296,12 +297,50 @@ struct toec_stack *toec_init(void *mem, unsigned long, const struct toec_config 
     return s;
 }
 
+/* Returns whether a TCP header has the timestamp option. */
+bool has_stamp(const uint8_t *tcp)
+{
+    uint32_t end = 4u * (tcp[12] >> 4);
+
+    for (uint32_t at = 20; at < end && tcp[at] != 0; at += tcp[at] == 1 ? 1 : tcp[at + 1]) {
+        if (tcp[at] == 8)
+            return true;
+        if (tcp[at] != 1 && (at + 1 >= end || tcp[at + 1] < 2))
+            return false;
+    }
+    return false;
+}
+
+/* Returns whether the gateware drops a segment for want of the negotiated timestamp (RFC 7323 3.2).
+ * core/ accepts it, as Linux does (timestamps-required), so it is kept from core/. */
+bool is_stampless(Twin &w, const struct toec_packet *p)
+{
+    const uint8_t *tcp = p->data + kEth + kIp;
+
+    if (p->head_len < kEth + kIp + 20 || be16(p->data + 12) != 0x0800 || p->data[14] != 0x45 ||
+        p->data[23] != 6 || p->head_len < kEth + kIp + 4u * (tcp[12] >> 4))
+        return false;
+    auto at = w.flows.find(key_of(be16(tcp + 2), be16(tcp)));
+    if (at == w.flows.end() || at->second.golden_gone || (tcp[13] & F_RST))
+        return false;
+    if (tcp[13] & F_SYN) {
+        if (at->second.active && (tcp[13] & F_ACK) && be32(tcp + 8) == at->second.iss + 1) {
+            at->second.active = false;
+            at->second.stamps = has_stamp(tcp);
+        }
+        return false;
+    }
+    return at->second.stamps && !has_stamp(tcp);
+}
+
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now)
 {
     Twin &w = begin(s, now);
+    bool stampless = is_stampless(w, p);
 
     gate_input(&w.gate_stack, p, now);
-    golden_toec_input(w.golden, p, now);
+    if (!stampless)
+        golden_toec_input(w.golden, p, now);
     after(w);
 }
 

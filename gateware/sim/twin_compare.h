@@ -75,8 +75,9 @@ struct Flow {
     bool validated = false, paced = false;
     Why apart = kNone;
     uint32_t iss = 0, ts_offset = 0;
-    Why last = kNone;                        /* permitted reason to differ at the last event */
-    bool more = false;                       /* the last SEND had no PUSH */
+    Why last = kNone;                    /* permitted reason to differ at the last event */
+    bool more = false;                   /* the last SEND had no PUSH */
+    bool active = false, stamps = false; /* our SYN waits for an answer; timestamps negotiated */
     std::vector<std::function<void()>> late; /* commands queued until CONNECT is answered */
 };
 
@@ -143,11 +144,14 @@ void note(Twin &w, int who, const uint8_t *f, uint32_t n)
         }
         flow.key = key;
         flow.iss = be32(tcp + 4);
+        flow.active = !(tcp[13] & F_ACK);
+        flow.stamps = false;
         for (uint32_t at = 20; at + 10 <= header;) {
             if (tcp[at] <= 1) {
                 at++;
                 continue;
             }
+            flow.stamps |= tcp[at] == 8 && !flow.active;
             if (tcp[at] == 8)
                 flow.ts_offset = be32(tcp + at + 2) - static_cast<uint32_t>(w.now >> 20);
             at += tcp[at + 1];
