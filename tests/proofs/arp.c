@@ -17,11 +17,11 @@ struct toec_neigh *look_up(struct toec_stack *stack, const struct toec_addr *add
     return nondet_u8() ? &known : 0;
 }
 
-struct toec_neigh *add(struct toec_stack *stack, const struct toec_addr *addr, int in_use,
-                       toec_time now)
+struct toec_neigh *add(struct toec_stack *stack, const struct toec_addr *addr,
+                       enum toec_neigh_want want, toec_time now)
 {
     (void)stack;
-    (void)in_use;
+    (void)want;
     (void)now;
     READABLE(addr, sizeof(*addr));
     return nondet_u8() ? &known : 0;

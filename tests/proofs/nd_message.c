@@ -40,10 +40,10 @@ struct toec_neigh *look_up(struct toec_stack *stack, const struct toec_addr *a)
     return nondet_u8() ? &known : 0;
 }
 
-struct toec_neigh *add(struct toec_stack *stack, const struct toec_addr *a, int in_use,
-                       toec_time now)
+struct toec_neigh *add(struct toec_stack *stack, const struct toec_addr *a,
+                       enum toec_neigh_want want, toec_time now)
 {
-    (void)in_use;
+    (void)want;
     (void)now;
     return look_up(stack, a);
 }
