@@ -9,7 +9,7 @@
  * the kernel's, and the TOE sees what it must of it through a packet socket (af_xdp.c). Frames with
  * a priority tag (802.1Q, VLAN ID 0) are untagged traffic; those of VLANs are the kernel's. IP that
  * finds no socket is dropped, as while one toed takes over from another: a kernel that forwards
- * would send it on, or say to the peer that nobody is there.
+ * would send it on, or report to the peer that no host has it.
  *
  * With shared addresses, which the kernel has too, the TOE's are only: TCP to one of its ports, and
  * ICMP errors about what it has sent from one of them. Fragments of the former are dropped: whole

@@ -80,6 +80,17 @@ m = ctypes.create_string_buffer(struct.pack("PiPNPNi", 0, 0, ctypes.addressof(v)
         assert ready(f"call({name!r}, s.fileno(), m, 0x40)") == -errno.EFAULT
     for name in ("writev", "readv"):
         assert ready(f"call({name!r}, s.fileno(), v, 1)") == -errno.EFAULT
+    # by number: masks of 8 bytes, and the struct of clone3()
+    ready("""
+entry = ctypes.create_string_buffer(struct.pack("ihh", s.fileno(), 1, 0))
+n = ctypes.c_long
+""")
+    for call in (
+        "n(271), entry, n(1), ctypes.byref(zero), bad, n(8)",  # ppoll
+        "n(270), n(0), None, None, None, ctypes.byref(zero), bad",  # pselect6
+        "n(435), bad, n(88)",
+    ):  # clone3
+        assert ready(f"call('syscall', {call})") == -errno.EFAULT, call
     # the connection has neither lost nor sent a byte
     assert ready("s.recv(100)") == b"0123456789"
     ready("s.send(b'end')")

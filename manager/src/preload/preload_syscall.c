@@ -87,8 +87,8 @@ static long carry_clone3(struct call *c)
     size_t size = (size_t)c->a[1];
     uint64_t flags;
 
-    if (!c->a[0] || size < CLONE_ARGS_SIZE_VER0 || size > sizeof copy)
-        return pass(c); /* EINVAL or E2BIG */
+    if (tuser_bad((const void *)c->a[0]) || size < CLONE_ARGS_SIZE_VER0 || size > sizeof copy)
+        return pass(c); /* EFAULT, EINVAL or E2BIG */
     memcpy(&copy, (const void *)c->a[0], size);
     flags = copy.args.flags;
     if (!is_fork(flags, copy.args.stack != 0))
@@ -121,11 +121,12 @@ static long carry_rights(struct call *c)
 
 /* ---- waiting ---- */
 
-/* The kernel's mask has 8 bytes, the C library's 128. Returns NULL for none. */
+/* The kernel's mask has 8 bytes, the C library's 128. Returns NULL for none, and a bad pointer as
+ * it is: the call returns EFAULT. */
 static const sigset_t *mask_of(long kernels, sigset_t *room)
 {
-    if (!kernels)
-        return NULL;
+    if (!kernels || tuser_bad((const void *)kernels))
+        return (const sigset_t *)kernels;
     sigemptyset(room);
     memcpy(room, (const void *)kernels, 8);
     return room;
@@ -145,7 +146,8 @@ static long carry_pselect(const long a[6])
     sigset_t room;
 
     return preload_pselect((int)a[0], (fd_set *)a[1], (fd_set *)a[2], (fd_set *)a[3],
-                           (const struct timespec *)a[4], mask ? mask_of(mask[0], &room) : NULL);
+                           (const struct timespec *)a[4],
+                           tuser_bad(mask) ? (const sigset_t *)mask : mask_of(mask[0], &room));
 }
 
 static long carry_epoll_pwait(const long a[6])
