@@ -2,8 +2,8 @@
 /*
  * listen.c - listeners: one group per address and port, whose members share new flows
  * (docs/device-contract.md, LISTEN). WEAK members keep the port open for later members (a parent
- * whose children will serve, a worker that does not wait for a connection now). While all members
- * are WEAK, flows wait with them and move to members that are not WEAK, one at a time.
+ * whose children will serve). While all members are WEAK, flows wait with them; they move to
+ * members that are not WEAK, one at a time.
  */
 #include <stdlib.h>
 #include <string.h>
