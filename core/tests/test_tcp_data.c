@@ -33,6 +33,7 @@ static void test_delayed_ack(void **state)
 
     (void)state;
     talk_open(&t);
+    talk_set(&t, TOEC_OPT_QUICKACK, 0); /* ACKs wait for answers */
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
     talk_silence(&t);
     craft_pass(&t.s, 30 * MSEC);
@@ -59,6 +60,7 @@ static void test_ack_every_second(void **state)
     conn_read(t.c, 100000);
     craft_pass(&t.s, SEC);
     talk_skip(&t);
+    talk_set(&t, TOEC_OPT_QUICKACK, 0); /* ACKs wait for answers */
     talk_say(&t, F_ACK, at, 0, 1000);
     talk_silence(&t);
     talk_say(&t, F_ACK, at + 1000, 0, 1000);
@@ -86,10 +88,12 @@ static void test_ack_of_a_long_segment(void **state)
     conn_read(t.c, 100000);
     craft_pass(&t.s, SEC);
     talk_skip(&t);
+    talk_set(&t, TOEC_OPT_QUICKACK, 0); /* ACKs wait for answers */
     talk_say(&t, F_ACK, at, 0, 536);
     talk_silence(&t);
     craft_pass(&t.s, SEC);
     talk_hear(&t, F_ACK, 0, at + 536, 0);
+    talk_set(&t, TOEC_OPT_QUICKACK, 0);
     talk_say(&t, F_ACK, at + 536, 0, 537);
     talk_hear(&t, F_ACK, 0, at + 1073, 0);
     talk_end(&t);

@@ -39,6 +39,7 @@ static void test_receiver(void **state)
         craft_poll(&t.s);
         talk_hear(&t, F_ACK, 0, (i + 1) * 100, 0);
     }
+    talk_set(&t, TOEC_OPT_QUICKACK, 0); /* ACKs wait for answers */
     put_marked(&t, ECT0, F_ACK, 800, 100);
     craft_poll(&t.s);
     talk_silence(&t); /* delayed */

@@ -9,6 +9,7 @@ static void test_delayed_ack_after_long_stop(void **state)
 
     (void)state;
     talk_open(&t);
+    talk_set(&t, TOEC_OPT_QUICKACK, 0); /* ACKs wait for answers */
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
     talk_silence(&t);
     t.s.now += 40 * SEC; /* beyond 2^15 ticks, without a poll in between */
@@ -28,6 +29,7 @@ static void test_no_ack_for_each_read(void **state)
     talk_init(&t);
     t.s.host[0].rx_buf = 1 << 20; /* and no window scaling */
     talk_passive(&t);
+    talk_set(&t, TOEC_OPT_QUICKACK, 0); /* ACKs wait for answers */
     for (i = 0; i < 10; i++) {
         talk_say(&t, F_ACK | F_PSH, 100 * i, 0, 100);
         assert_int_equal(conn_read(t.c, 100), 100);

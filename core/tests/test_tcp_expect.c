@@ -128,6 +128,12 @@ static void note_send(void *user, void *owner, toec_u32 off)
     coming.off = off;
 }
 
+/* Has ACKs of a connection of host 0 wait for answers, as in a conversation. */
+static void wait_for_answers(struct sim *s, struct conn *c)
+{
+    assert_int_equal(toec_set_option(s->host[0].stack, c->flow, TOEC_OPT_QUICKACK, 0, s->now), 0);
+}
+
 /* Flows wait for room to send. The flows served next are predicted, with their stream position;
  * those with only an ACK pending are not. */
 static void test_what_will_be_sent(void **state)
@@ -147,6 +153,7 @@ static void test_what_will_be_sent(void **state)
         c[i] = sim_connect(&s, 0, 80);
     sim_run(&s, 1 * SEC);
     for (i = 0; i < CROWD; i++) {
+        wait_for_answers(&s, c[i]);
         assert_int_equal(conn_write(c[i], 10 + i, 1), 10 + i);
         sim_run(&s, 1 * MSEC);
     }
@@ -179,8 +186,10 @@ static void test_what_will_be_sent(void **state)
     }
     sim_run(&s, 1 * SEC);
     coming.asked = 0;
-    for (i = 0; i < CROWD; i++)
+    for (i = 0; i < CROWD; i++) {
+        wait_for_answers(&s, c[i]);
         assert_int_equal(conn_write(conn_peer(c[i]), 100, 1), 100);
+    }
     sim_run(&s, 200 * MSEC);
     assert_in_range(sim_count(&s, 0, TOEC_C_tcp_delayed_acks), 2 * CROWD, 2 * CROWD + 10);
     assert_int_equal(coming.asked, 0); /* a FIN ends the data to send */

@@ -498,6 +498,7 @@ static void test_uto_sent(void **state)
     talk_send(&t, 1460);
     g = talk_hear(&t, F_ACK, 0, 0, 1460); /* full: the option does not fit */
     assert_int_equal(g.uto, 0);
+    talk_set(&t, TOEC_OPT_QUICKACK, 0); /* ACKs wait for answers */
     for (i = 0; i < 5; i++) {
         talk_say(&t, F_ACK | F_PSH, 0 + i, 1460, 1);
         talk_send(&t, 1);

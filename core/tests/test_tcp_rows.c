@@ -88,6 +88,7 @@ static void test_listeners_of_one_port(void **state)
     assert_int_equal(toec_unlisten(t.s.host[0].stack, exact), 0);
     assert_int_equal(toec_unlisten(t.s.host[0].stack, 0), 0); /* the one on any address */
     sim_listen(&t.s, 0, OWN_PORT, 0, &any);
+    talk_set(&t, TOEC_OPT_QUICKACK, 0); /* ACKs wait for answers */
     talk_say(&t, F_ACK | F_PSH, 0, 0, 100);
     assert_int_equal(conn_read(t.c, 100), 100);
     g = seg_make(5001, OWN_PORT, F_SYN, 1, 0);

@@ -328,7 +328,7 @@ enum toec_option {
     TOEC_OPT_CC,           /* enum toec_cc; DCTCP set before the SYN requests ECN */
     TOEC_OPT_USER_TIMEOUT, /* milliseconds, 0: default (R2) */
     TOEC_OPT_CORK,         /* 0/1: hold sub-MSS data while set, at most 200 ms */
-    TOEC_OPT_QUICKACK,     /* 0/1 */
+    TOEC_OPT_QUICKACK,     /* 1: ACK at once until data answers data; 0: let ACKs wait */
     TOEC_OPT_LINGER2,      /* seconds of FIN-WAIT-2 after a full close; default 60 */
     TOEC_OPT_ECN = 43, /* enum toec_ecn_policy except DEFAULT; of a flow before its SYN is sent */
     TOEC_OPT_SYNCNT = 20,  /* retransmissions of the SYN, 1..127; 0: default (R2, over 3 minutes) */

@@ -46,7 +46,8 @@
 #define TOEC_DUPTHRESH   3u
 #define TOEC_OOO_MAX     64u /* out-of-order intervals kept per flow, */
 #define TOEC_OOO_OWN     2u  /* ... of them in the TCB: enough for one or two losses */
-#define TOEC_QUICKACKS   8u  /* segments acknowledged at once after the start and after a loss */
+#define TOEC_QUICKACKS                                                                             \
+    16u /* segments acknowledged at once at the start, after idle, after a loss */
 #define TOEC_RTO_INIT    TOEC_MS(1000)       /* R6298-01 */
 #define TOEC_RTO_MIN     (TOEC_MS(200) + 1u) /* R6298-04: less than 1 s, as Linux */
 #define TOEC_RTO_MAX     TOEC_MS(120000)     /* R6298-05 */
@@ -84,7 +85,7 @@ typedef short toec_i16;
 #define TOEC_F_NODELAY   0x00000040u
 #define TOEC_F_CORK      0x00000080u
 #define TOEC_F_CORK_T    0x00000100u /* cork_at runs */
-#define TOEC_F_QUICKACK  0x00000200u
+#define TOEC_F_PINGPONG  0x00000200u /* data answers data: an answer may carry the ACK */
 #define TOEC_F_KEEPALIVE 0x00000400u
 #define TOEC_F_KEEP_T    0x00000800u /* keep_at runs: keep-alive or FIN-WAIT-2 */
 #define TOEC_F_RTX       0x00001000u /* rtx_at runs: retransmission or persist */
@@ -134,7 +135,7 @@ struct toec_tcb {
     toec_u8 state;  /* enum toec_state */
     toec_u8 scales; /* high four bits: Snd.Wind.Shift, low: Rcv.Wind.Shift */
     toec_u8 rx_log; /* receive buffer is 1 << rx_log bytes */
-    toec_u8 delack; /* segments received since the last ACK */
+    toec_u8 delack; /* not 0: data since the last ACK; TOEC_DELACK_PUSHED */
     /* receive sequence variables (RFC 9293 3.3.1) */
     toec_u32 rcv_nxt;
     toec_u32 rcv_adv;   /* right edge of the advertised window: RCV.NXT + RCV.WND at most */
@@ -153,7 +154,7 @@ struct toec_tcb {
     toec_u32 snd_wl1;
     toec_u32 cwnd;
     toec_u16 mss;       /* payload of a full-sized segment: options are subtracted */
-    toec_u16 delack_at; /* low 16 bits of a tick */
+    toec_u16 delack_at; /* low 16 bits of a tick; see tcp_delack.h */
     toec_u16 rto;       /* unit: 4 ticks; without backoff */
     toec_u8 dupacks;
     toec_u8 backoff;

@@ -59,7 +59,8 @@ void toec_delack_init(struct toec_tcp *tcp, void *mem, unsigned long size)
 void toec_delack_expired(struct toec_stack *s, struct toec_tcb *t)
 {
     toec_delack_forget(s, t);
-    t->flags = (t->flags & ~TOEC_F_DELACK) | TOEC_F_ACK_NOW;
+    /* No answer came: the next ACK does not wait for one. */
+    t->flags = (t->flags & ~(TOEC_F_DELACK | TOEC_F_PINGPONG)) | TOEC_F_ACK_NOW;
     TOEC_COUNT(s, tcp_delayed_acks);
     toec_pend(s, t);
 }
@@ -84,7 +85,7 @@ void toec_delack_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     struct toec_tcp *tcp = s->tcp;
 
     t->flags |= TOEC_F_DELACK;
-    t->delack_at = (toec_u16)(toec_ticks(now) + TOEC_DELACK);
+    toec_delack_data(t, toec_ticks(now));
     if (tcp->owing_tail - tcp->owing_head > tcp->owing_mask)
         pass_first(s, now);
     t->owing_at = (toec_u16)((tcp->owing_tail & tcp->owing_mask) >> tcp->owing_shift);

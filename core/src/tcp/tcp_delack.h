@@ -5,6 +5,8 @@
 
 #include "tcb.h"
 
+#define TOEC_DELACK_PUSHED 0x80u /* in toec_tcb.delack: one of the segments had PSH */
+
 /* Return the bytes the queue needs; set up the queue in that memory, aligned to 64 bytes. */
 unsigned long toec_delack_size(const struct toec_config *cfg);
 void toec_delack_init(struct toec_tcp *tcp, void *mem, unsigned long size);
@@ -28,6 +30,36 @@ TOEC_INLINE toec_u32 toec_delack_left(const struct toec_tcb *t, toec_u32 ticks)
     toec_u32 left = (toec_u16)(t->delack_at - (toec_u16)ticks);
 
     return left <= TOEC_DELACK ? left : 0;
+}
+
+/* Notes that data has arrived, while no delayed ACK is pending. */
+TOEC_INLINE void toec_delack_data(struct toec_tcb *t, toec_u32 ticks)
+{
+    t->delack_at = (toec_u16)(ticks + TOEC_DELACK);
+}
+
+/* Returns the ticks since data arrived that found no delayed ACK pending. The value has 16 bits: a
+ * pause of 68 s counts from 0 again, and one 40 ms delay may result. */
+TOEC_INLINE toec_u32 toec_delack_idle(const struct toec_tcb *t, toec_u32 ticks)
+{
+    return (toec_u16)(ticks + TOEC_DELACK - t->delack_at);
+}
+
+/* Called when the flow sends new data. Data soon after data received is an answer: from now on the
+ * ACK waits for the next one, as on Linux (tcp_event_data_sent()). */
+TOEC_INLINE void toec_delack_answer(struct toec_tcb *t, toec_time now)
+{
+    if (!(t->flags & TOEC_F_PINGPONG) && toec_delack_idle(t, toec_ticks(now)) < TOEC_DELACK &&
+        t->rcv_nxt - t->irs > 1)
+        t->flags |= TOEC_F_PINGPONG;
+}
+
+/* Called when the owner has read. If it has read everything and does not answer, the ACK of a
+ * pushed segment waits for nothing (tcp_cleanup_rbuf() of Linux). Returns not 0 when it is due. */
+TOEC_INLINE int toec_delack_read(const struct toec_tcb *t)
+{
+    return (t->delack & TOEC_DELACK_PUSHED) && !(t->flags & TOEC_F_PINGPONG) &&
+           t->rcv_read == t->rcv_nxt;
 }
 
 /* Removes a pending ACK from the queue. The caller then clears TOEC_F_DELACK or frees the flow. */

@@ -39,12 +39,16 @@ static int set_cork(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, to
     return 0;
 }
 
+/* As on Linux, of lasting effect only until the flow's data shows which it is: 1: acknowledge what
+ * waits, and data until the next answer; 0: let ACKs wait for answers. */
 static int set_quickack(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, toec_time now)
 {
     (void)now;
-    if (value && (t->flags & TOEC_F_DELACK))
+    set_flag(t, TOEC_F_PINGPONG, !value);
+    if (value && (t->flags & TOEC_F_DELACK)) {
         t->flags |= TOEC_F_ACK_NOW;
-    set_holding_flag(s, t, TOEC_F_QUICKACK, value);
+        toec_pend(s, t);
+    }
     return 0;
 }
 

@@ -40,31 +40,39 @@ static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return 0;
 }
 
+/* Returns not 0 when a quick ACK is due. As on Linux (tcp_event_data_recv(),
+ * tcp_in_quickack_mode()), the first segments of a flow, and those after a pause, are acknowledged
+ * at once: a sender in slow start needs every ACK, and one with Nagle holds its second small write
+ * until the first is acknowledged. Not in a flow whose data answers data. */
+static int quick_ack(struct toec_tcb *t, toec_u32 ticks)
+{
+    if (toec_delack_idle(t, ticks) > t->rto * 4u)
+        t->quick = TOEC_QUICKACKS;
+    if (t->quick == 0)
+        return 0;
+    t->quick--;
+    return !(t->flags & TOEC_F_PINGPONG);
+}
+
 /* Schedules an ACK for the next poll, or within 40 ms. RFC 9293 MUST-40, MUST-58, MUST-59, SHLD-18,
  * SHLD-19; R1122-26, R5681-13, R5681-14. */
 static void schedule_ack(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                          toec_time now)
 {
-    if (t->flags & TOEC_F_ACK_NOW) {
-        toec_pend(s, t);
-        return;
-    }
-    t->delack = (toec_u8)(t->delack + (g->len > t->mss ? 2 : 1));
-    if (t->delack >= 2 || (t->flags & TOEC_F_QUICKACK)) {
-        t->flags |= TOEC_F_ACK_NOW; /* RFC 9293 3.8.6.3: every second segment */
-        toec_pend(s, t);
-        return;
-    }
-    /* A sender in slow start needs every ACK. After a pushed segment the application's answer is
-     * likely to carry the ACK. */
-    if (!(g->flags & TOEC_TH_PSH) && t->quick) {
-        t->quick--;
+    if (t->flags & (TOEC_F_DELACK | TOEC_F_ACK_NOW)) { /* RFC 9293 3.8.6.3: every second segment */
         t->flags |= TOEC_F_ACK_NOW;
         toec_pend(s, t);
         return;
     }
-    if (t->flags & TOEC_F_DELACK)
+    t->delack = 1;
+    if (quick_ack(t, toec_ticks(now)) || g->len > t->mss) {
+        toec_delack_data(t, toec_ticks(now));
+        t->flags |= TOEC_F_ACK_NOW;
+        toec_pend(s, t);
         return;
+    }
+    if (g->flags & TOEC_TH_PSH)
+        t->delack |= TOEC_DELACK_PUSHED;
     toec_delack_start(s, t, now);
 }
 

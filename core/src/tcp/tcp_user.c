@@ -5,6 +5,7 @@
 #include "../ip/ip_out.h"
 #include "tcp.h"
 #include "tcp_bind.h"
+#include "tcp_delack.h"
 #include "tcp_emit.h"
 #include "tcp_isn.h"
 #include "tcp_open.h"
@@ -146,8 +147,9 @@ int toec_recv(struct toec_stack *s, struct toec_tcb *t, toec_u32 n, toec_time no
     size = size < most ? size : most;
     step = size / 2 < t->mss ? size / 2 : t->mss;
     step = step > size / 4 ? step : size / 4;
-    if (TOEC_SEQ_GE(edge, t->rcv_adv + step) && t->state >= TOEC_ESTABLISHED &&
-        t->state <= TOEC_FIN_WAIT_2) {
+    if ((TOEC_SEQ_GE(edge, t->rcv_adv + step) && t->state >= TOEC_ESTABLISHED &&
+         t->state <= TOEC_FIN_WAIT_2) ||
+        toec_delack_read(t)) {
         t->flags |= TOEC_F_ACK_NOW;
         toec_pend(s, t);
     }
