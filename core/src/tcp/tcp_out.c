@@ -182,7 +182,8 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
     r = send_range(s, t, seq, seq + len + (fin != 0), now);
     if (r)
         return r;
-    toec_delack_answer(t, now);
+    if (len)
+        toec_delack_answer(t, now);
     toec_runs_sent(s, t, seq + len + (fin != 0), now);
     t->snd_max = seq + len + (fin != 0);
     t->snd_nxt = t->snd_max;

@@ -57,6 +57,8 @@ module fpc_host
     if (seq_ge(s.edge_, s.wanted) &&
         in.t.state inside {StEstablished, StFinWait1, StFinWait2})
       c.t.ack_now = 1'b1;
+    // The host has read everything and does not answer: the ACK of pushed text waits for nothing.
+    if (in.t.pushed && !in.t.pingpong && s.read == in.t.rcv_nxt) c.t.ack_now = 1'b1;
     return c;
   endfunction
 
@@ -116,7 +118,7 @@ module fpc_host
       end
       OptQuickack: begin
         ok = v <= 32'd1;
-        c.t.quick_on = v[0];
+        c.t.pingpong = !v[0];
         if (v[0] && in.t.ack_later) c.t.ack_now = 1'b1;  // a delayed ACK is sent too
       end
       OptKeepalive: begin

@@ -71,7 +71,7 @@ module fpc_open
     t.snd_wl1 = o.irs;
     t.ts_recent = o.tsval;
     t.heard = pass.tick;
-    t.quick = 4'(QuickAcks);
+    t.quick = 5'(QuickAcks);
     t.rexmit = o.iss;
     t.recover = o.iss;
     t.cc.ssthresh = CwndMax;

@@ -12,7 +12,7 @@ package fpc_pkg;
   localparam logic [31:0] CwndMax = 32'h3fff_ffff;
   localparam int unsigned InitialSegments = 10;      // RFC 6928
   localparam int unsigned DupThresh = 3;
-  localparam int unsigned QuickAcks = 8;
+  localparam int unsigned QuickAcks = 16;
   localparam tick_t RtoInit = ms(1000);              // RFC 6298 2.1
   localparam tick_t RtoSyn = ms(3000);
   localparam tick_t RtoMin = ms(200) + 32'd1;        // less than its 1 s, as Linux
@@ -514,6 +514,12 @@ package fpc_pkg;
   function automatic logic had_before(input tcb_t t, input seq_t seq);
     return seq_lt(seq, t.rcv_nxt) &&
            (t.rx_wraps != 32'd0 || t.rcv_nxt - seq <= t.rcv_nxt - t.irs - 32'd1);
+  endfunction
+
+  // Ticks since text arrived that found no ACK pending. As in core/, 16 bits: a pause of 68 s counts from
+  // 0 again.
+  function automatic logic [15:0] idle_ticks(input tcb_t t, input tick_t tick);
+    return 16'(tick + Delack - t.delack_at);
   endfunction
 
   // Whether new data and a FIN may be sent in this state.

@@ -146,7 +146,7 @@ module fpc_send
     t.dsack_ok = 1'b0;
     t.ack_now = 1'b0;
     t.ack_later = 1'b0;
-    t.unacked = 2'd0;
+    t.pushed = 1'b0;
     t.rcv_acked = in.rcv_nxt;
     return t;
   endfunction
@@ -182,10 +182,14 @@ module fpc_send
     return t;
   endfunction
 
-  function automatic tcb_t sent_new(input tcb_t in, input stamp_t stamp, input plan_t plan,
+  function automatic tcb_t sent_new(input tcb_t in, input pass_t pass, input plan_t plan,
                                     input tick_t rto_at);
     tcb_t t;
     t = in;
+    // Data soon after text is an answer: from now on the ACK waits for the next one, as on Linux.
+    if (plan.width != '0 && 32'(idle_ticks(in, pass.tick)) < Delack &&
+        in.rcv_nxt - in.irs > 32'd1)
+      t.pingpong = 1'b1;
     t.snd_nxt = plan.new_end;
     if (!plan.whole) t.snd_sml = plan.new_end;
     t.small_one = 1'b0;
@@ -193,7 +197,7 @@ module fpc_send
     if (!in.timing) begin
       t.timing = 1'b1;
       t.rtt_seq = plan.new_end;
-      t.rtt_start = stamp;
+      t.rtt_start = pass.stamp;
     end
     t.rtx_on = 1'b1;
     t.persist = 1'b0;
@@ -236,7 +240,7 @@ module fpc_send
       c.counts.resent = x.hole || (x.syn && tcb_i.snd_nxt != tcb_i.iss);
       if (x.syn) c.t = syn_sent(c.t, pass_i, rto_at_i);
       if (x.hole) c.t = resent(c.t, pass_i.kind, plan_i, rto_at_i);
-      if (x.fresh) c.t = sent_new(c.t, pass_i.stamp, plan_i, rto_at_i);
+      if (x.fresh) c.t = sent_new(c.t, pass_i, plan_i, rto_at_i);
       if (x.probe) c.t.probe = 1'b0;
       if (c.tx && !x.rst) c.t = acknowledged(c.t, x.syn ? tcb_i.rcv_adv : offer_i.next);
       c.t = waits(c.t, tcb_i, plan_i, c.tx, pass_i.tick, rto_at_i);

@@ -23,6 +23,7 @@ module fpc_text
   input  wire logic        go_i,      // Step 0: its text counts (fpc_check)
   input  wire action_t     action_i,
   input  wire text_t       text_i,    // what the steps before have made of it
+  input  wire tick_t       rto_i,     // Step 3: the RTO without backoff
   output wire tcb_t        tcb_o,
   output wire text_t       text_o,
   output wire action_t     action_o,
@@ -84,24 +85,23 @@ module fpc_text
   endfunction
 
   // Decides when to acknowledge (RFC 9293 3.8.6.3, RFC 5681 4.2): at once for a segment that opens or
-  // closes a gap, else every second segment. A sender in slow start waits for every ACK; a pushed segment
-  // more likely gets an answer to carry the ACK.
-  function automatic tcb_t owe_ack(input tcb_t in, input tick_t tick, input logic at_once,
-                                   input logic pushed, input logic long_);
+  // closes a gap, else every second segment. As on Linux, the first segments, and those after a pause, are
+  // acknowledged at once, unless data answers data: a sender in slow start needs every ACK, and one with
+  // Nagle holds its second small write until the first is acknowledged.
+  function automatic tcb_t owe_ack(input tcb_t in, input tick_t tick, input tick_t rto,
+                                   input logic at_once, input logic pushed, input logic long_);
     tcb_t t;
-    logic quick;
+    logic [4:0] quick;
     t = in;
-    if (in.ack_now) return t;  // already pending: duplicates are acknowledged at once
-    // A segment longer than our own full segment counts as two.
-    t.unacked = (in.unacked >= 2'd2) ? 2'd3 : in.unacked + (long_ ? 2'd2 : 2'd1);
-    quick = in.quick != 4'd0 && !pushed;
-    if (at_once || in.quick_on || t.unacked >= 2'd2) t.ack_now = 1'b1;
-    else if (quick) begin
-      t.ack_now = 1'b1;
-      t.quick = in.quick - 4'd1;
-    end else if (!in.ack_later) begin
-      t.ack_later = 1'b1;
+    if (at_once || in.ack_now || in.ack_later) t.ack_now = 1'b1;
+    else begin
+      quick = (32'(idle_ticks(in, tick)) > rto) ? 5'(QuickAcks) : in.quick;
+      t.quick = (quick == 5'd0) ? 5'd0 : quick - 5'd1;
       t.delack_at = tick + Delack;
+      // A segment longer than our own full segment counts as two.
+      t.ack_now = (quick != 5'd0 && !in.pingpong) || long_;
+      t.ack_later = !t.ack_now;
+      t.pushed = t.ack_later && pushed;
     end
     return t;
   endfunction
@@ -136,7 +136,7 @@ module fpc_text
     return c;
   endfunction
 
-  function automatic result_t advance(input result_t in, input tick_t tick);
+  function automatic result_t advance(input result_t in, input tick_t tick, input tick_t rto);
     result_t c;
     list_t left;
     seq_t stop;
@@ -148,21 +148,21 @@ module fpc_text
       c.t.gaps = left.n;
       c.t.ooo = left.r;
       if (stop - in.t.irs < in.t.rcv_nxt - in.t.irs) c.t.rx_wraps = in.t.rx_wraps + 32'd1;
-      c.t = owe_ack(c.t, tick, in.t.gaps != 3'd0 || in.t.fin_ahead, in.text.psh,
+      c.t = owe_ack(c.t, tick, rto, in.t.gaps != 3'd0 || in.t.fin_ahead, in.text.psh,
                     in.text.len > in.t.mss);
     end else begin
       c.t.gaps = in.text.list.n;
       c.t.ooo = in.text.list.r;
       c.counts.gap_dropped = in.text.list.full;
-      c.t = owe_ack(c.t, tick, 1'b1, 1'b0, 1'b0);
-      c.t.quick = 4'(QuickAcks);
+      c.t.ack_now = 1'b1;
+      c.t.quick = 5'(QuickAcks);
       c.action.dup_ack = 1'b1;
     end
     return c;
   endfunction
 
   // If the peer sends FINs at different positions, the first one counts.
-  function automatic result_t fin(input result_t in, input tick_t tick);
+  function automatic result_t fin(input result_t in);
     result_t c;
     logic reached;
     c = in;
@@ -178,8 +178,8 @@ module fpc_text
       end
       c.t.fin_ahead = 1'b1;
       if (in.text.len == 16'd0) begin  // text has already caused an ACK (RFC 5681 4.2)
-        c.t = owe_ack(c.t, tick, 1'b1, 1'b0, 1'b0);
-        c.t.quick = 4'(QuickAcks);
+        c.t.ack_now = 1'b1;
+        c.t.quick = 5'(QuickAcks);
         c.action.dup_ack = 1'b1;
       end
     end
@@ -219,8 +219,8 @@ module fpc_text
       end
       1: if (text_i.texts) c = trim_beyond(c);
       2: if (text_i.texts) c = collect(c);
-      3: if (text_i.texts && text_i.place) c = advance(c, pass_i.tick);
-      default: if (text_i.texts && text_i.takes) c = fin(c, pass_i.tick);
+      3: if (text_i.texts && text_i.place) c = advance(c, pass_i.tick, rto_i);
+      default: if (text_i.texts && text_i.takes) c = fin(c);
     endcase
   end
 

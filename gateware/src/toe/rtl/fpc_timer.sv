@@ -127,7 +127,10 @@ module fpc_timer
           c.timeout.next = 1'b1;
         end
       end
-      if (seen_i.delack) c.t.ack_now = 1'b1;
+      if (seen_i.delack) begin
+        c.t.ack_now = 1'b1;
+        c.t.pingpong = 1'b0;  // no answer came: the next ACK does not wait for one
+      end
       if (seen_i.cork) begin
         c.t.cork_on = 1'b0;
         c.t.flush = 1'b1;

@@ -411,7 +411,7 @@ module toe_fpc
   );
   fpc_text #(.Step(0)) text4_step (
     .pass_i(q4.pass), .tcb_i(tcb4_time), .seg_i(q4.seg), .go_i(q4.check.go_text),
-    .action_i(q4.action), .text_i('0),
+    .action_i(q4.action), .text_i('0), .rto_i('0),
     .tcb_o(tcb4), .text_o(text4), .action_o(action4), .counts_o(counts4)
   );
   always_comb begin
@@ -443,7 +443,7 @@ module toe_fpc
   );
   fpc_text #(.Step(1)) text5_step (
     .pass_i(q5.pass), .tcb_i(tcb5_time), .seg_i('0), .go_i(1'b0),
-    .action_i(q5.action), .text_i(q5.text),
+    .action_i(q5.action), .text_i(q5.text), .rto_i('0),
     .tcb_o(tcb5), .text_o(text5), .action_o(action5), .counts_o(counts5)
   );
   always_comb begin
@@ -477,7 +477,7 @@ module toe_fpc
   );
   fpc_text #(.Step(2)) text6_step (
     .pass_i(q6.pass), .tcb_i(tcb6_time), .seg_i('0), .go_i(1'b0),
-    .action_i(q6.action), .text_i(q6.text),
+    .action_i(q6.action), .text_i(q6.text), .rto_i('0),
     .tcb_o(tcb6), .text_o(text6), .action_o(action6), .counts_o(counts6)
   );
   always_comb begin
@@ -511,7 +511,7 @@ module toe_fpc
   );
   fpc_text #(.Step(3)) text7_step (
     .pass_i(q7.pass), .tcb_i(tcb7_time), .seg_i('0), .go_i(1'b0),
-    .action_i(q7.action), .text_i(q7.text),
+    .action_i(q7.action), .text_i(q7.text), .rto_i(q7.times.rto_base),
     .tcb_o(tcb7), .text_o(text7), .action_o(action7), .counts_o(counts7)
   );
   always_comb begin
@@ -543,7 +543,7 @@ module toe_fpc
   );
   fpc_text #(.Step(4)) text8_step (
     .pass_i(q8.pass), .tcb_i(tcb8_time), .seg_i('0), .go_i(1'b0),
-    .action_i(q8.action), .text_i(q8.text),
+    .action_i(q8.action), .text_i(q8.text), .rto_i('0),
     .tcb_o(tcb8), .text_o(text8), .action_o(action8), .counts_o(counts8)
   );
   assign d9 = '{

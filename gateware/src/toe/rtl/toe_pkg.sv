@@ -360,10 +360,10 @@ package toe_pkg;
     // pending acknowledgements
     logic        ack_now;
     logic        ack_later;  // by delack_at
-    logic [1:0]  unacked;    // segments since the last ACK
-    logic [3:0]  quick;      // segments to acknowledge at once, unless pushed
-    logic        quick_on;   // ... and all others (OPTION QUICKACK)
-    tick_t       delack_at;
+    logic        pushed;     // ... of a segment with PSH: reading it all sends the ACK
+    logic [4:0]  quick;      // segments to acknowledge at once, unless data answers data
+    logic        pingpong;   // data answers data: an answer may carry the ACK
+    tick_t       delack_at;  // Delack after the last text that found no ACK pending
 
     // loss recovery
     recovery_e   recovery;
