@@ -329,6 +329,10 @@ static void test_an_undecided_socket_is_the_kernels_and_remembers(void **state)
     assert_int_equal(sock->opts.nodelay, 1);
     assert_int_equal(sock->opts.keepidle, 11);
     assert_int_equal(sock->opts.keepcnt, 0);
+    assert_int_equal(get(IPPROTO_TCP, TCP_QUICKACK), 1); /* as Linux, without being set */
+    assert_int_equal(set(IPPROTO_TCP, TCP_QUICKACK, 0), 0);
+    assert_int_equal(get(IPPROTO_TCP, TCP_QUICKACK), 0);
+    errno = EINVAL;
     assert_int_equal(set(IPPROTO_TCP, TCP_QUICKACK, 1), 0);
     assert_int_equal(errno, EINVAL); /* a call that succeeds leaves errno alone */
 }

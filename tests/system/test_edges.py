@@ -40,6 +40,16 @@ def test_window_clamp_is_read_back(robot, peer):
     robot("s.close()")
 
 
+def test_quickack_is_read_as_one(robot, peer):
+    """No socket begins in pingpong mode."""
+    assert robot("socket.socket().getsockopt(6, socket.TCP_QUICKACK)") == 1
+    assert robot("s.getsockopt(6, socket.TCP_QUICKACK)") == 1
+    for given, found in [(0, 0), (1, 1), (2, 0), (3, 1)]:
+        robot("s.setsockopt(6, socket.TCP_QUICKACK, v)", v=given)
+        assert robot("s.getsockopt(6, socket.TCP_QUICKACK)") == found
+    robot("s.close()")
+
+
 @pytest.mark.shows("sendmmsg of more than UIO_MAXIOV")
 def test_sendmmsg_takes_1024_messages(libc, peer):
     libc("""

@@ -30,7 +30,8 @@ enum tsock_state {
 /* The values of setsockopt(); zero is the system's default unless noted. */
 struct tsock_opts {
     uint8_t nodelay, keepalive, cork, linger_on;
-    uint8_t reuseaddr, reuseport, quickack, v6only;
+    uint8_t reuseaddr, reuseport, v6only;
+    uint8_t quickack; /* TCP_QUICKACK as set: 1 off, 2 on; 0: not set, which reads as on */
     int32_t linger_s;
     int32_t keepidle, keepintvl, keepcnt; /* seconds, seconds, count */
     int32_t user_timeout;                 /* milliseconds */

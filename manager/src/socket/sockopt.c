@@ -152,7 +152,9 @@ static enum verdict set_quickack(struct tsock *s, const struct set_option *o, co
     if (!read_int(value, len, &v))
         return WRONG;
     v &= 1;
-    return set_flag(s, o, &v, sizeof v);
+    *(uint8_t *)kept(s, o) = (uint8_t)(1 + v);
+    tsock_option(s, o->option, (uint32_t)v);
+    return DONE;
 }
 
 static enum verdict set_reuse(struct tsock *s, const struct set_option *o, const void *value,

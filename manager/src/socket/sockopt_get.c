@@ -91,6 +91,12 @@ static enum verdict get_flag(struct tsock *s, const struct get_option *o, void *
     return verdict_of(give_int(value, len, *(const uint8_t *)kept(s, o)));
 }
 
+static enum verdict get_quickack(struct tsock *s, const struct get_option *o, void *value,
+                                 socklen_t *len)
+{
+    return verdict_of(give_int(value, len, *(const uint8_t *)kept(s, o) != 1));
+}
+
 static enum verdict get_number(struct tsock *s, const struct get_option *o, void *value,
                                socklen_t *len)
 {
@@ -314,7 +320,7 @@ static const struct get_option get_options[] = {
     ROW(SOL_SOCKET, SO_SNDTIMEO, get_timeout, .at = AT(sndtimeo)),
     ROW(IPPROTO_TCP, TCP_NODELAY, get_flag, .at = AT(nodelay)),
     ROW(IPPROTO_TCP, TCP_CORK, get_flag, .at = AT(cork)),
-    ROW(IPPROTO_TCP, TCP_QUICKACK, get_flag, .at = AT(quickack)),
+    ROW(IPPROTO_TCP, TCP_QUICKACK, get_quickack, .at = AT(quickack)),
     ROW(IPPROTO_TCP, TCP_MAXSEG, get_maxseg),
     ROW(IPPROTO_TCP, TCP_KEEPIDLE, get_number, .at = AT(keepidle), .fallback = DEFAULT_KEEPIDLE),
     ROW(IPPROTO_TCP, TCP_KEEPINTVL, get_number, .at = AT(keepintvl), .fallback = DEFAULT_KEEPINTVL),

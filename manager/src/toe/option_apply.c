@@ -56,7 +56,7 @@ void tsock_apply_options(struct tsock *s)
     if (o->cork)
         tsock_option(s, TOE_OPT_CORK, 1);
     if (o->quickack)
-        tsock_option(s, TOE_OPT_QUICKACK, 1);
+        tsock_option(s, TOE_OPT_QUICKACK, o->quickack - 1u);
     if (o->cc)
         tsock_option(s, TOE_OPT_CC, o->cc - 1);
     if (o->max_pacing)
