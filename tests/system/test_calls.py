@@ -669,7 +669,6 @@ def test_broken_pipe_signals(c, peer):
     "setsockopt SO_LINGER",
     "setsockopt TCP_QUICKACK",
     "setsockopt TCP_LINGER2",
-    "setsockopt TCP_NOTSENT_LOWAT",
     "setsockopt TCP_USER_TIMEOUT",
     "setsockopt TCP_WINDOW_CLAMP",
     "setsockopt IP_TOS",

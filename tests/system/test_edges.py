@@ -44,9 +44,35 @@ def test_quickack_is_read_as_one(robot, peer):
     """No socket begins in pingpong mode."""
     assert robot("socket.socket().getsockopt(6, socket.TCP_QUICKACK)") == 1
     assert robot("s.getsockopt(6, socket.TCP_QUICKACK)") == 1
-    for given, found in [(0, 0), (1, 1), (2, 0), (3, 1)]:
+    for given, found in [(0, 0), (1, 1), (0, 0), (2, 1), (3, 1)]:
         robot("s.setsockopt(6, socket.TCP_QUICKACK, v)", v=given)
         assert robot("s.getsockopt(6, socket.TCP_QUICKACK)") == found
+    robot("s.close()")
+
+
+@pytest.mark.shows("setsockopt TCP_NOTSENT_LOWAT")
+def test_notsent_lowat_bounds_what_is_not_sent(robot, peer):
+    """The writer stops at the mark, long before its buffer is full; a reader lets it go on."""
+    low, step = 16384, 65536
+    robot("s.setsockopt(6, socket.TCP_NOTSENT_LOWAT, v)", v=low)
+    assert robot("s.getsockopt(6, socket.TCP_NOTSENT_LOWAT)") == low
+    robot("s.setblocking(False)")
+    robot("""
+import fcntl, select, struct, time
+def fill():
+    n = 0
+    while select.select([], [s], [], 0.3)[1]:
+        n += s.send(bytes(4096))
+    return n, struct.unpack("i", fcntl.ioctl(s, 0x894B, bytes(4)))[0]
+""")
+    total, waiting = robot("fill()")
+    assert low // 2 <= waiting < low + step
+    got = 0
+    while got < total:
+        got += len(peer.recv(1 << 20))
+    more, waiting = robot("fill()")
+    assert more > 0
+    assert waiting < low + step
     robot("s.close()")
 
 

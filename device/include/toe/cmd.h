@@ -158,6 +158,9 @@ enum toe_option {
     TOE_OPT_DEFER_ACCEPT = 25,
     /* bytes per second at most; 0 or 0xffffffff: no limit */
     TOE_OPT_MAX_PACING = 30,
+    /* not 0: the flow record is current whenever SEND_COMPLETE is announced, so that the host knows
+     * how much is not sent (TCP_NOTSENT_LOWAT); 0: it may be 20 ms old */
+    TOE_OPT_NOTSENT_LOWAT = 31,
     /* as IP_MTU_DISCOVER: 0 no DF, 1 and 2 path MTU discovery, 3 DF but no cache of path MTUs, 4
      * and 5 as large as the link takes */
     TOE_OPT_MTU_DISCOVER = 40,

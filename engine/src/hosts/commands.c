@@ -308,6 +308,10 @@ static int do_option(struct qp *qp, const struct command *c)
     reason = option_flow(qp, c, &s);
     if (reason)
         return reason;
+    if (c->aux == TOE_OPT_NOTSENT_LOWAT) {
+        s->current = c->arg0 != 0;
+        return 0;
+    }
     if (c->aux < TOE_OPT_NODELAY || (c->aux > TOE_OPT_ADV_UTO && c->aux < TOE_OPT_MAX_PACING))
         return TOE_R_NOPROTOOPT;
     if (toec_set_option(e->stack, s->flow, (enum toec_option)c->aux, c->arg0, e->now) < 0)

@@ -14,6 +14,7 @@
 #include "listen.h"
 #include "opening.h"
 #include "qp.h"
+#include "record.h"
 
 /* Further entries of the common ring that an answer may cause: the SW tail, and the last
  * notification. */
@@ -125,6 +126,8 @@ struct toe_cmd event_next(struct slot *s)
         s->pend_data = 0;
         return c;
     case PEND_ACKED:
+        if (s->current && s->flow)
+            record_write(s);
         c = toe_cmd_make(TOE_CMD_SEND_COMPLETE, 0, 0, s->index, s->pend_acked, 0);
         s->pend_acked = 0;
         return c;

@@ -53,6 +53,7 @@ struct slot {
     bool fast : 1;         /* answered by CONNECT_READY: announced, but still OPENING */
     bool doomed : 1;       /* to be reset as soon as its handle is known */
     bool abort_queued : 1; /* in the engine's list of flows to reset */
+    bool current : 1;      /* OPTION NOTSENT_LOWAT: its record is written with SEND_COMPLETE */
     uint8_t tx_less : 4;   /* uses cfg.tx_size >> tx_less of its send buffer (tx_share.c) */
     uint16_t reason;       /* of PEND_FINAL and PEND_FAILED */
     uint16_t soft_error;

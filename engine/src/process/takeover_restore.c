@@ -111,6 +111,7 @@ static void take_flags(struct slot *s, uint32_t flags)
     s->half_closed = (flags & SAVED_HALF) != 0;
     s->fast = (flags & SAVED_FAST) != 0;
     s->doomed = (flags & SAVED_DOOMED) != 0;
+    s->current = (flags & SAVED_CURRENT) != 0;
 }
 
 /* Returns whether a slot in this state must have a flow: commands and events use it unchecked. The

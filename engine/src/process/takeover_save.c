@@ -21,7 +21,7 @@ static uint32_t flags_of(const struct slot *s)
            (s->accepted ? SAVED_ACCEPTED : 0) | (s->counted ? SAVED_COUNTED : 0) |
            (s->half_closed ? SAVED_HALF : 0) | (s->fast ? SAVED_FAST : 0) |
            (s->doomed ? SAVED_DOOMED : 0) | (s->abort_queued ? SAVED_ABORT : 0) |
-           (s->member ? SAVED_MEMBER : 0);
+           (s->member ? SAVED_MEMBER : 0) | (s->current ? SAVED_CURRENT : 0);
 }
 
 static void save_slot(struct toec_image_out *o, const struct slot *s)

@@ -37,5 +37,6 @@ extern const struct takeover_table takeover_t_qp, takeover_t_slot, takeover_t_gr
 #define SAVED_DOOMED     256u
 #define SAVED_ABORT      512u
 #define SAVED_MEMBER     1024u /* belongs to the listener `member` */
+#define SAVED_CURRENT    2048u
 
 #endif

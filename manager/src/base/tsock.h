@@ -22,6 +22,9 @@ enum tsock_state {
     TS_FOREIGN     /* a connection of the process this one was forked from */
 };
 
+#define TEOF_FIN 1u /* FIN received */
+#define TEOF_END 2u /* the flow ended without one */
+
 #define TSHUT_RD 1u /* shutdown(SHUT_RD) here */
 #define TSHUT_WR 2u /* shutdown(SHUT_WR) here: FIN requested */
 
@@ -38,6 +41,7 @@ struct tsock_opts {
     int32_t linger2;                      /* seconds */
     int32_t syncnt;                       /* 0: default */
     int32_t uto;                          /* seconds to advertise; 0: none */
+    uint32_t notsent_lowat;               /* bytes; 0: no bound */
     int32_t fastopen;                     /* of a listener: TCP_FASTOPEN */
     uint8_t fastopen_connect, fastopen_no_cookie;
     uint8_t fastopen_keys; /* 0, 1 or 2 in fastopen_key */
@@ -65,7 +69,7 @@ struct tsock {
 
     /* data path: with obj, the first two cache lines hold all that recv and send touch */
     uint8_t state; /* enum tsock_state */
-    uint8_t eof;   /* FIN received: the stream ends after rx_avail bytes */
+    uint8_t eof;   /* TEOF_*: the stream ends after rx_avail bytes */
     uint8_t shut;  /* TSHUT_* */
     uint8_t nonblock;
     uint8_t dual;           /* TS_LISTEN: the kernel socket of this number listens too */
@@ -87,6 +91,7 @@ struct tsock {
     uint8_t claims;          /* TCLAIM_*: the application uses its buffers (lent_buffers.h) */
     uint8_t lingering;       /* close() waits for the peer's acknowledgements */
     bool framed;             /* some received bytes are in frames, not in rx (frames.h) */
+    bool bounded;            /* TCP_NOTSENT_LOWAT bounds what is not sent yet (notsent.h) */
     int32_t lowat;           /* SO_RCVLOWAT; 0 and 1: 1 byte */
     struct tzc *zc;          /* NULL until it sends or receives without a copy (lent_buffers.h) */
 
@@ -153,9 +158,9 @@ static inline uint32_t tsock_reuse(const struct tsock *s)
     return (s->opts.reuseaddr ? 1u : 0u) | (s->opts.reuseport ? 2u : 0u);
 }
 
-/* Returns whether to report EPOLLOUT: free space is at least half of the space in use
- * (sk_stream_is_writeable()). */
-static inline bool tsock_writable(const struct tsock *s)
+/* Returns whether free space is at least half of the space in use (sk_stream_is_writeable()). See
+ * tnotsent_writable(). */
+static inline bool tsock_has_space(const struct tsock *s)
 {
     return s->tx_free && s->tx_free >= (s->tx_mask + 1 - s->tx_free) >> 1;
 }

@@ -14,6 +14,7 @@
 #include "handle.h"
 #include "lent_buffers.h"
 #include "listen.h"
+#include "notsent.h"
 #include "qp.h"
 #include "ready.h"
 #include "tsock.h"
@@ -73,12 +74,12 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
         tqp_breach(qp, "more bytes acknowledged than sent", n);
         return;
     }
-    was_writable = tsock_writable(s);
+    was_writable = !s->bounded && tsock_has_space(s);
     s->tx_free += n;
     if (unlikely(s->zc))
         tzc_acked(s);
     /* Also when no send failed: a poller may have found the socket not writable. */
-    if (unlikely((!was_writable && tsock_writable(s)) || s->lingering))
+    if (unlikely((!was_writable && tnotsent_writable(s)) || s->lingering))
         tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
 }
 
@@ -99,7 +100,7 @@ static void close_event(struct tqp *qp, const struct toe_cmd *c)
         return;
     if (toe_cmd_flags(c) & TOE_F_CLOSE_EVENT_HALF) {
         if (s && s->state == TS_OPEN) {
-            s->eof = 1;
+            s->eof = TEOF_FIN;
             tobj_notify(&s->obj, tsock_events(s) | EPOLLIN | EPOLLRDHUP);
         }
         return;
@@ -200,6 +201,8 @@ static void lose_flow(struct tqp *qp, struct tsock *s)
 
     tclaim_lost(s, qp);
     s->qp = NULL;
+    if (s->rx_avail)
+        s->eof = TEOF_END; /* its bytes are lost: the stream does not end in order */
     s->rx_avail = 0;
     s->rx = s->tx = NULL;
     s->framed = false;

@@ -12,7 +12,7 @@
 #include "fcntl_flags.h"
 #include "fdtab.h"
 #include "lock.h"
-#include "record.h"
+#include "notsent.h"
 #include "share_use.h"
 #include "tsock.h"
 #include "urgent.h"
@@ -135,17 +135,6 @@ static int give(void *arg, uint32_t value)
     return 0;
 }
 
-/* Returns the bytes not sent yet: those of SIOCOUTQ less those in flight. */
-static uint32_t unsent(const struct tsock *s)
-{
-    struct toedev_flow_record r;
-    uint32_t unacked = tsock_unacked(s);
-
-    if (!tsock_record(s, &r))
-        return 0;
-    return unacked > r.in_flight ? unacked - r.in_flight : 0;
-}
-
 /* FIOSETOWN, SIOCSPGRP: F_SETOWN under other names. */
 static int set_owner_by(struct tsock *s, int fd, unsigned long request, void *arg)
 {
@@ -174,7 +163,7 @@ static int ioctl_locked(struct tsock *s, int fd, unsigned long request, void *ar
     case SIOCOUTQNSD:
         if (s->state == TS_LISTEN)
             return terr(EINVAL);
-        return give(arg, unsent(s));
+        return give(arg, tnotsent_bytes(s));
     case SIOCATMARK:
         tctx_progress();
         return give(arg, turgent_at_mark(s));

@@ -68,7 +68,8 @@ void tflow_done(struct tsock *s)
 void tflow_gone(struct tsock *s, int error)
 {
     s->state = TS_DEAD;
-    s->eof = 1;
+    if (!s->eof)
+        s->eof = TEOF_END;
     if (error)
         s->error = error;
     tzc_gone(s);

@@ -63,6 +63,8 @@ void trecv_taken(struct tsock *s, uint32_t n)
 bool trecv_must_wait(struct tsock *s, ssize_t *r)
 {
     *r = 0;
+    if (s->eof == TEOF_FIN) /* as Linux, whatever happened to the connection afterwards */
+        return false;
     if (s->error && s->state != TS_LISTEN) {
         *r = terr(tsock_take_error(s));
         return false;

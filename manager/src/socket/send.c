@@ -15,6 +15,7 @@
 #include "inline.h"
 #include "io.h"
 #include "lock.h"
+#include "notsent.h"
 #include "qp.h"
 #include "send.h"
 #include "share_use.h"
@@ -92,6 +93,8 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     size_t left = c->want - c->sent;
     uint32_t n = left < s->tx_free ? (uint32_t)left : s->tx_free;
 
+    if (unlikely(s->bounded) && n > tnotsent_room(s))
+        n = tnotsent_room(s);
     if (!n)
         return 0;
     if (likely(c->at.v != NULL)) {
@@ -149,6 +152,7 @@ int tsend_may(struct tsock *s)
 static ssize_t send_wait(struct tsock *s, struct tx_call *c)
 {
     uint64_t deadline = 0;
+    ssize_t n = 0;
 
     for (;;) {
         tctx_progress();
@@ -156,11 +160,11 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
             c->moved = true;
             return (ssize_t)c->sent;
         }
-        if (tsend_may(s) < 0 || (can_put(s) && put(s, c) < 0))
+        if (tsend_may(s) < 0 || (can_put(s) && (n = put(s, c)) < 0))
             return c->sent ? (ssize_t)c->sent : -1;
         if (c->sent == c->want)
             return (ssize_t)c->sent;
-        if (s->state == TS_OPEN && tsend_grow(s))
+        if (s->state == TS_OPEN && ((s->bounded && n > 0) || tsend_grow(s)))
             continue;
         if (s->nonblock || (c->flags & MSG_DONTWAIT))
             return c->sent ? (ssize_t)c->sent : terr(EAGAIN);

@@ -19,6 +19,7 @@
 #include "fdtab.h"
 #include "keptopt.h"
 #include "lock.h"
+#include "notsent.h"
 #include "option.h"
 #include "pathopt.h"
 #include "sockopt.h"
@@ -151,7 +152,7 @@ static enum verdict set_quickack(struct tsock *s, const struct set_option *o, co
 
     if (!read_int(value, len, &v))
         return WRONG;
-    v &= 1;
+    v = v != 0;
     *(uint8_t *)kept(s, o) = (uint8_t)(1 + v);
     tsock_option(s, o->option, (uint32_t)v);
     return DONE;
@@ -233,6 +234,21 @@ static enum verdict set_max_pacing(struct tsock *s, const struct set_option *o, 
     }
     s->opts.max_pacing = rate == UINT64_MAX ? 0 : rate;
     tsock_option(s, o->option, pacing_value(s->opts.max_pacing));
+    return DONE;
+}
+
+/* As Linux: any number, taken as without a sign; 0: no bound. */
+static enum verdict set_notsent_lowat(struct tsock *s, const struct set_option *o,
+                                      const void *value, socklen_t len)
+{
+    int v;
+
+    (void)o;
+    if (!read_int(value, len, &v))
+        return WRONG;
+    s->opts.notsent_lowat = (uint32_t)v;
+    if (s->state == TS_OPEN)
+        tnotsent_apply(s);
     return DONE;
 }
 
@@ -398,7 +414,7 @@ static const struct set_option set_options[] = {
     ROW(IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, set_fastopen_flag, .at = AT(fastopen_no_cookie)),
     ROW(IPPROTO_TCP, TCP_FASTOPEN_KEY, set_fastopen_key),
     ROW(IPPROTO_TCP, TCP_MAXSEG, tpath_set_maxseg, .option = TOE_OPT_MAXSEG),
-    ROW(IPPROTO_TCP, TCP_NOTSENT_LOWAT, keep),
+    ROW(IPPROTO_TCP, TCP_NOTSENT_LOWAT, set_notsent_lowat, .option = TOE_OPT_NOTSENT_LOWAT),
     ROW(IPPROTO_TCP, TCP_WINDOW_CLAMP, keep),
     ROW(IPPROTO_TCP, TCP_ULP, refuse),
     ROW(IPPROTO_TCP, TCP_MD5SIG, refuse),

@@ -325,6 +325,7 @@ static const struct get_option get_options[] = {
     ROW(IPPROTO_TCP, TCP_KEEPIDLE, get_number, .at = AT(keepidle), .fallback = DEFAULT_KEEPIDLE),
     ROW(IPPROTO_TCP, TCP_KEEPINTVL, get_number, .at = AT(keepintvl), .fallback = DEFAULT_KEEPINTVL),
     ROW(IPPROTO_TCP, TCP_KEEPCNT, get_number, .at = AT(keepcnt), .fallback = DEFAULT_KEEPCNT),
+    ROW(IPPROTO_TCP, TCP_NOTSENT_LOWAT, get_number, .at = AT(notsent_lowat)),
     ROW(IPPROTO_TCP, TCP_USER_TIMEOUT, get_number, .at = AT(user_timeout)),
     ROW(IPPROTO_TCP, TCP_LINGER2, get_number, .at = AT(linger2), .fallback = DEFAULT_LINGER2),
     ROW(IPPROTO_TCP, TCP_SYNCNT, get_number, .at = AT(syncnt), .fallback = DEFAULT_SYNCNT),

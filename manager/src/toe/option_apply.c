@@ -2,6 +2,7 @@
 /* option_apply.c - sends options that were set earlier (option_apply.h). */
 #include <netinet/in.h>
 
+#include "notsent.h"
 #include "option.h"
 #include "option_apply.h"
 #include "tsock.h"
@@ -59,6 +60,8 @@ void tsock_apply_options(struct tsock *s)
         tsock_option(s, TOE_OPT_QUICKACK, o->quickack - 1u);
     if (o->cc)
         tsock_option(s, TOE_OPT_CC, o->cc - 1);
+    if (o->notsent_lowat)
+        tnotsent_apply(s);
     if (o->max_pacing)
         tsock_option(s, TOE_OPT_MAX_PACING, pacing_value(o->max_pacing));
     /* The times precede the switch, so that the first probe is at the right time. */

@@ -5,6 +5,7 @@
 #include "ready.h"
 #include "epoll.h"
 #include "fdtab.h"
+#include "notsent.h"
 #include "tsock.h"
 #include "tzc.h"
 #include "wait.h"
@@ -26,7 +27,7 @@ static uint32_t open_events(const struct tsock *s)
         e |= EPOLLIN | EPOLLRDNORM;
     if (unlikely(s->eof || (s->shut & TSHUT_RD)))
         e |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-    if (tsock_writable(s) || (s->shut & TSHUT_WR))
+    if (tnotsent_writable(s) || (s->shut & TSHUT_WR))
         e |= EPOLLOUT | EPOLLWRNORM;
     if (unlikely((s->eof || (s->shut & TSHUT_RD)) && (s->shut & TSHUT_WR)))
         e |= EPOLLHUP;

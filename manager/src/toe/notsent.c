@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * notsent.c - TCP_NOTSENT_LOWAT, see notsent.h. What the TOE has not sent follows from the flow
+ * record, which OPTION NOTSENT_LOWAT keeps current.
+ */
+#include "notsent.h"
+#include "option.h"
+#include "record.h"
+
+#define STEP 65536u /* a write is not checked within 64 KiB, as within one buffer of Linux */
+
+void tnotsent_apply(struct tsock *s)
+{
+    bool bounded = s->opts.notsent_lowat != 0;
+
+    if (bounded != s->bounded)
+        tsock_option(s, TOE_OPT_NOTSENT_LOWAT, bounded);
+    s->bounded = bounded;
+}
+
+uint32_t tnotsent_bytes(const struct tsock *s)
+{
+    struct toedev_flow_record r;
+    uint32_t unacked = tsock_unacked(s);
+
+    if (!unacked || !tsock_record(s, &r))
+        return 0;
+    return unacked > r.in_flight ? unacked - r.in_flight : 0;
+}
+
+/* As tnotsent_bytes(), but what both windows permit counts as sent: the TOE may not have seen the
+ * last write yet, and no event follows when it sends that. */
+static uint32_t waiting(const struct tsock *s)
+{
+    struct toedev_flow_record r;
+    uint32_t unacked = tsock_unacked(s), sent;
+
+    if (!unacked || !tsock_record(s, &r))
+        return 0;
+    sent = r.cwnd < r.snd_wnd ? r.cwnd : r.snd_wnd;
+    if (sent < r.in_flight)
+        sent = r.in_flight;
+    return unacked > sent ? unacked - sent : 0;
+}
+
+bool tnotsent_low(const struct tsock *s)
+{
+    return (uint64_t)waiting(s) << 1 < s->opts.notsent_lowat;
+}
+
+uint32_t tnotsent_room(const struct tsock *s)
+{
+    return waiting(s) < s->opts.notsent_lowat ? STEP : 0;
+}
