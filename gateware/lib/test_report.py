@@ -39,6 +39,8 @@ def test_what_a_digest_is_of(design: Design, tmp_path: Path) -> None:
     (tmp_path / "a.sv").write_text(SOURCE)
     assert again(replace(design, parameters={"N": 2})) != first
     assert again(replace(design, parts=True)) != first, "another recipe"
+    (tmp_path / "requirements.txt").write_text("pytest==2\nyosys==1 \\\n    --hash=sha256:0\n")
+    assert again(design) == first, "other packages make no figure"
     (tmp_path / "requirements.txt").write_text("yosys==2\n")
     assert again(design) != first, "other tools"
 
