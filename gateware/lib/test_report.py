@@ -91,6 +91,25 @@ def test_rows_that_are_not_made_stay(
     assert said.startswith("before") and said.endswith("behind")
 
 
+def test_paths_and_parts_of_rows_that_are_not_made_stay(
+    design: Design, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = replace(design, top="toe_box", parts=True)
+    old = "| `toe_box N=1` | 7 | 0123456789ab |"
+    long = "| `toe_box` | 19 | `a.b_q` | `c` |"
+    table = ["The parts of `toe_box N=1`:", "", "| part | LUT |", "|---|---|", "| `core.a` | 5 |"]
+    file = tmp_path / "page.md"
+    file.write_text(page(old, "", long, "", *table))
+    monkeypatch.setattr(report, "PAGE", file)
+    monkeypatch.setattr(report, "designs", lambda: [design, large])
+    monkeypatch.setattr(report, "made", lambda d: d is design)
+    monkeypatch.setattr(report, "row", lambda d: f"| `{d.name()}` | 9 | {d.digest} |")
+    assert report.main(["--kept"]) == 0
+    said = file.read_text()
+    assert report.rows_of(said)["toe_box N=1"] == old
+    assert "\n".join(["", long, "", *table, report.END]) in said
+
+
 def test_clocks_of_several_seeds() -> None:
     assert report.clock({}) == "-"
     assert report.clock({"1": "99.50"}) == "99.50"
