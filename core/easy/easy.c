@@ -14,12 +14,12 @@ void *memset(void *dst, int c, easy_size n);
 
 #define RING_SIZE  16384u
 #define HEADER_MAX 192u /* Ethernet, IP, TCP with options: less than that */
-#define LARGEST    ((unsigned long)-1 / 2 - 65536) /* there can be in one piece, beside the rest */
+#define LARGEST    ((unsigned long)-1 / 2 - 65536) /* in one piece, beside the rest */
 
 #define C_END     1u  /* the peer has closed */
 #define C_SHUT    2u  /* so have we */
 #define C_FULL    4u  /* a write had too little room: its owner waits */
-#define C_QUEUED  8u  /* stands in the queue of events */
+#define C_QUEUED  8u  /* is in the queue of events */
 #define C_SILENT  16u /* its owner is done with it */
 #define C_PASSIVE 32u /* not announced before OPEN */
 
@@ -192,7 +192,7 @@ static void report(struct toec_conn *c, unsigned what)
     e->queued++;
 }
 
-/* Tells those that stand in the queue now; what happens meanwhile is told next time. */
+/* Reports the events that are queued now; those that callbacks cause are reported next time. */
 static void deliver(struct toec_easy *e)
 {
     toec_u32 n;
@@ -452,7 +452,7 @@ void toec_easy_shutdown(struct toec_conn *c)
     (void)toec_shutdown(c->easy->stack, c->flow, c->easy->now);
 }
 
-/* What is told of it from now on nobody hears; the memory comes back when the flow is gone. */
+/* Later events of it are not reported; its memory is freed when the flow is gone. */
 void toec_easy_close(struct toec_conn *c)
 {
     c->flags |= C_SILENT;
@@ -467,7 +467,7 @@ void toec_easy_abort(struct toec_conn *c)
         (void)toec_abort(c->easy->stack, c->flow, c->easy->now);
 }
 
-/* ---- what can be asked ---- */
+/* ---- queries ---- */
 
 void *toec_easy_arg(const struct toec_conn *c)
 {

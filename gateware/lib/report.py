@@ -80,20 +80,36 @@ def rows_of(page: str) -> dict[str, str]:
     return {m[1]: m[0] for m in re.finditer(r"^\| `([^`|]+)` \|.*\| [0-9a-f]{12} \|$", table, re.M)}
 
 
+def paths_of(page: str, top: str) -> list[str]:
+    """Returns the rows of the table of paths for a design."""
+    return re.findall(rf"^\| `{top}` \| \d+ \| `[^`]+` \| `[^`]+` \|$", page, re.M)
+
+
+def parts_of(page: str, design: Design) -> list[str]:
+    """Returns the table of parts of a design."""
+    found = re.search(rf"^The parts of `{re.escape(design.name())}`:\n\n(\|.*\n)+", page, re.M)
+    return found[0].splitlines() if found else []
+
+
 def write(chosen: list[Design], before: dict[str, str]) -> None:
-    """Writes the tables; rows in `before` are kept unchanged."""
+    """Writes the tables; rows in `before`, their paths and parts are kept unchanged."""
+    page = PAGE.read_text()
     rows = [before.get(d.name()) or row(d) for d in chosen]
     lines = [*head(HEAD), *rows]
-    new = [d for d in chosen if d.name() not in before]
-    first = {d.top: d for d in reversed(new) if d.parts}  # similar for other parameters
+    # Similar for other parameters; the first that is not kept, if there is one.
+    first = {d.top: d for d in reversed(chosen) if d.parts}
+    first |= {d.top: d for d in reversed(chosen) if d.parts and d.name() not in before}
     if first:
         text = f"Paths longer than {LONG}, of each design the longest that end in different places:"
         lines += ["", text, "", *head(PATHS_HEAD)]
-        lines += [row for d in reversed(first.values()) for row in paths(d)]
+        for design in reversed(first.values()):
+            kept = design.name() in before
+            lines += paths_of(page, design.top) if kept else paths(design)
     for design in first.values():
         if design.top in GLUE:
-            lines += ["", *parts(design)]
-    above, rest = PAGE.read_text().split(BEGIN)
+            kept = design.name() in before
+            lines += ["", *(parts_of(page, design) if kept else parts(design))]
+    above, rest = page.split(BEGIN)
     _, below = rest.split(END)
     text = "\n".join(lines)
     print(text)

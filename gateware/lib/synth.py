@@ -90,7 +90,11 @@ def code(file: Path) -> str:
 
 
 def tools() -> bytes:
-    return (GATEWARE / "requirements.txt").read_bytes()
+    """Returns the pins of the tools that make the figures; other packages change none."""
+    pins = re.findall(
+        r"^\S*(?:yosys|nextpnr)\S*==\S+", (GATEWARE / "requirements.txt").read_text(), re.M
+    )
+    return "\n".join(pins).encode()
 
 
 def files(design: Design, folder: Path) -> str:

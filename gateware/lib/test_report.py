@@ -39,6 +39,8 @@ def test_what_a_digest_is_of(design: Design, tmp_path: Path) -> None:
     (tmp_path / "a.sv").write_text(SOURCE)
     assert again(replace(design, parameters={"N": 2})) != first
     assert again(replace(design, parts=True)) != first, "another recipe"
+    (tmp_path / "requirements.txt").write_text("pytest==2\nyosys==1 \\\n    --hash=sha256:0\n")
+    assert again(design) == first, "other packages make no figure"
     (tmp_path / "requirements.txt").write_text("yosys==2\n")
     assert again(design) != first, "other tools"
 
@@ -87,6 +89,25 @@ def test_rows_that_are_not_made_stay(
     said = file.read_text()
     assert report.rows_of(said) == {"a N=1": f"| `a N=1` | 9 | {design.digest} |", "a N=2": old}
     assert said.startswith("before") and said.endswith("behind")
+
+
+def test_paths_and_parts_of_rows_that_are_not_made_stay(
+    design: Design, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = replace(design, top="toe_box", parts=True)
+    old = "| `toe_box N=1` | 7 | 0123456789ab |"
+    long = "| `toe_box` | 19 | `a.b_q` | `c` |"
+    table = ["The parts of `toe_box N=1`:", "", "| part | LUT |", "|---|---|", "| `core.a` | 5 |"]
+    file = tmp_path / "page.md"
+    file.write_text(page(old, "", long, "", *table))
+    monkeypatch.setattr(report, "PAGE", file)
+    monkeypatch.setattr(report, "designs", lambda: [design, large])
+    monkeypatch.setattr(report, "made", lambda d: d is design)
+    monkeypatch.setattr(report, "row", lambda d: f"| `{d.name()}` | 9 | {d.digest} |")
+    assert report.main(["--kept"]) == 0
+    said = file.read_text()
+    assert report.rows_of(said)["toe_box N=1"] == old
+    assert "\n".join(["", long, "", *table, report.END]) in said
 
 
 def test_clocks_of_several_seeds() -> None:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_look.sv - what a simulation wants to know of the TOE beside its ports, without a port more: each TCB
-// as it is written, each deadline, whether toe_conn and toe_dmaw are at work. Bound into the modules;
-// told to C++ by DPI (sim/toe_device.cpp, which has the order of the words too).
+// toe_look.sv - what a simulation observes of the TOE besides its ports: each TCB as it is
+// written, each deadline, whether toe_conn and toe_dmaw are at work. Bound into the modules, so
+// that the design needs no port for it; reported to C++ by DPI (sim/toe_device.cpp, which also
+// defines the order of the words).
 `resetall
 `default_nettype none
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// toe_walk.sv - the way of a segment and of a command: each edge between the modules, told to C++ by DPI in the
-// cycle in which it fires (sim/toe_bench.cpp, case walk). Bound into toe_box; of FPC 0.
+// toe_walk.sv - the path of a segment and of a command: each edge between modules, reported to
+// C++ by DPI in the cycle in which it fires (sim/toe_bench.cpp, case walk). Bound into toe_box;
+// observes FPC 0.
 `resetall
 `default_nettype none
 

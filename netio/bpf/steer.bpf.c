@@ -14,7 +14,7 @@
  * With shared addresses, which the kernel has too, the TOE's are only: TCP to one of its ports, and
  * ICMP errors about what it has sent from one of them. Fragments of the former are dropped: whole
  * they would be answered by the kernel, which knows nothing of them, with RST. Of IPv6 that is TCP
- * right behind the header; what stands behind extension headers is the kernel's.
+ * right behind the header; packets with extension headers are the kernel's.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
@@ -177,7 +177,8 @@ static __always_inline int place_at(const __u8 *addr, const __u8 *p, const void 
     return bpf_map_lookup_elem(&places, &key) ? how : 0;
 }
 
-/* What the kernel has for this connection: BPF_TCP_*, 0: nothing. size tells the family. */
+/* Returns the state of the kernel's socket for this connection: BPF_TCP_*, 0: none. size selects
+ * the family. */
 static __always_inline __u32 state_of(struct xdp_md *ctx, struct bpf_sock_tuple *t, __u32 size)
 {
     struct bpf_sock *sk = bpf_skc_lookup_tcp(ctx, t, size, BPF_F_CURRENT_NETNS, 0);
@@ -214,16 +215,16 @@ static __always_inline __u32 kernel_state6(struct xdp_md *ctx, const __u8 *from,
     return state_of(ctx, &t, sizeof(t.ipv6));
 }
 
-/* Is that a connection that the kernel has? What it merely remembers (TIME-WAIT) is none: the peer
- * may have begun it anew, with the TOE. An old FIN that comes again is answered with a reset then,
- * at worst, to one who has closed. */
+/* Whether the kernel has that connection. One in TIME-WAIT does not count: the peer may have
+ * opened it again, with the TOE. At worst a retransmitted FIN is then answered with a reset, to a
+ * peer that has closed. */
 static __always_inline int is_kernels(__u32 is)
 {
     return is && is != BPF_TCP_LISTEN && is != BPF_TCP_TIME_WAIT;
 }
 
-/* RFC 792: unreachable, time exceeded, parameter problem, about a segment of the TOE's: behind the
- * ICMP header stands what it had sent. */
+/* RFC 792: unreachable, time exceeded, parameter problem, about a segment of the TOE's: it
+ * follows the ICMP header. */
 static __always_inline int is_error_for_us(struct xdp_md *ctx, const __u8 *icmp, const void *end)
 {
     const struct ip_header *about = (const void *)(icmp + ICMP_LEN);
@@ -256,7 +257,7 @@ static __always_inline int verdict_of(int how, int syn, __u32 is)
     return is_kernels(is) ? XDP_PASS : XDP_REDIRECT;
 }
 
-/* The kernel has to be asked, and there are flags to tell. */
+/* Whether the verdict depends on the kernel's sockets; the frame contains the segment's flags. */
 static __always_inline int must_ask(int how, const __u8 *tcp, const void *end)
 {
     return (how & TAKE_OTHERS) && (const void *)(tcp + TCP_FLAGS + 1) <= end;

@@ -44,7 +44,7 @@ def test_one_request_per_connection(lab, tmp_path, workers):
 
 
 def test_workers_that_gave_up_their_rights(lab, tmp_path, workers):
-    """User nobody may not open toed's socket: a worker attaches before it drops its rights."""
+    """User `nobody` may not open toed's socket: a worker attaches before it drops its rights."""
     with nginx.start(lab, tmp_path, workers=workers, user="nobody nogroup"):
         for _ in range(50):
             assert nginx.get(lab, "/hello") == b"hello\n"

@@ -4,7 +4,7 @@
     robot("s = socket.create_connection((peer, 80)); s.recv(10)", peer=lab.peer_ip)
 
 runs the statements there and returns the value of the last one; an OSError there is raised here.
-tell() does not wait for the end of a call that blocks; result() does.
+`tell()` does not wait for the end of a call that blocks; `result()` does.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Robot:
         self._waiting += 1
 
     def result(self, timeout: float = 30) -> object:
-        """The value of the statements that tell() started."""
+        """Returns the value of the statements that `tell()` started."""
         self._control.settimeout(timeout * patience.factor())
         head = self._stream.read(4)
         if not head:

@@ -436,7 +436,7 @@ static void *meddle(void *arg)
 
         n = n * 1664525u + 1013904223u;
         w += n % (h->cfg.sw_entries * 2);
-        /* but for the phase, mostly: the type, the flow, the lengths */
+        /* mostly not the phase: the type, the flow, the lengths */
         __atomic_xor_fetch(w, (uint64_t)1 << (n >> 8 & 63) & ~(n >> 30 ? TOE_CMD_PHASE : 0),
                            __ATOMIC_RELAXED);
         if (n >> 28 == 0)

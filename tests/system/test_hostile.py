@@ -38,7 +38,7 @@ def serve(listener: socket.socket) -> None:
 
 @pytest.fixture
 def server(make_lab):
-    """A toed that user nobody may attach to, and an echo server on the peer."""
+    """A toed that user `nobody` may attach to, and an echo server on the peer."""
     lab = make_lab(args=["--user", "nobody"])
     with lab.client.socket() as listener:
         listener.bind((lab.peer_ip, ECHO))

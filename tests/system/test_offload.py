@@ -83,7 +83,7 @@ def test_each_over_tap_switched_while_it_runs(make_lab, tmp_path):
 
 
 def switch(lab, names, off):
-    """All of these on, but for those off."""
+    """Switches these offloads on, except those in `off`."""
     words = []
     for name in names:
         words += [name, "off" if name in off else "on"]

@@ -285,7 +285,7 @@ def test_a_port_that_bind_chose(lab, robot, peer_listener):
 
 def test_many_connections_one_after_the_other(lab, robot, peer_listener):
     """Their ports come from the kernel. One in TIME-WAIT is not used for the same peer again until
-    a second has passed: then timestamps tell old segments from new ones (RFC 6191)."""
+    a second has passed: then timestamps distinguish old segments from new ones (RFC 6191)."""
     closed: dict[int, float] = {}
     for _ in range(100):
         robot("s = socket.create_connection(at)", at=(lab.peer_ip, PORT))

@@ -77,8 +77,8 @@ def test_overshoot_of_slow_start_is_a_loss_like_others(cc, rtt_ms, rate, least):
 def test_bbr_keeps_its_rate(loss, seeds, least, worst):
     """draft-ietf-ccwg-bbr: 1 % of random loss costs little; CUBIC would be left with 2 %.
 
-    A round of 170 segments loses more than BBR's 2 % now and then, so that single runs lie between
-    31 and 43 Mbit/s: the mean of many is held, and that none falls to half.
+    A round of 170 segments loses more than BBR's 2 % now and then, so that single runs reach 31
+    to 43 Mbit/s: the mean of many is checked, and that none falls to half.
     """
     rates = []
     for seed in range(1, seeds + 1):

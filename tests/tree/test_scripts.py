@@ -117,6 +117,9 @@ def test_prose_finds_long_lines_of_pages(prose, line, found):
         ("a.py", '"""Told."""\ntold = "told"\n', 1),
         ("a.py", 'def told():\n    """A.\n\n    told\n    """\n', 4),
         ("a.py", 'x = ("told", 1)\ny = x  # as ever\n', 2),
+        ("a.py", '"""Runs `tell()` and\n`told`."""\n', None),
+        ("a.c", "/* `as\n * told` */", 2),
+        ("script", "#!/usr/bin/env python3\n# told\n", 2),
     ],
 )
 def test_prose_finds_house_words_where_people_read(prose, name, text, line):
@@ -130,8 +133,14 @@ def test_prose_names_the_word_and_what_to_write(prose):
 
 
 def test_prose_refuses_what_it_cannot_read(tmp_path):
-    for name, reason in ((tmp_path / "no.md", "no such file"), (tmp_path / "a.txt", "not one of")):
-        done = proc.run([paths.ROOT / "scripts" / "prose", name], check=False)
+    (tmp_path / "shell").write_text("#!/bin/sh\n")
+    for name, reason in (
+        ("no.md", "no such file"),
+        ("no", "no such file"),
+        ("a.txt", "not one of"),
+        ("shell", "nor a Python script"),
+    ):
+        done = proc.run([paths.ROOT / "scripts" / "prose", tmp_path / name], check=False)
         assert done.returncode == 2 and reason in done.stderr
 
 

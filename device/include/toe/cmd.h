@@ -52,9 +52,9 @@ enum toe_cmd_type {
      * unless it has been answered already: then the CANCEL is ignored */
     TOE_CMD_CANCEL = 10,
     /* aux port, flow host's choice, arg0 as of LISTEN: may a socket be bound there? ERROR with
-     * ADDRINUSE when a connection of the TOE, one in TIME-WAIT too, stands in the way as bind(2)
-     * of Linux has it: each must let others in by one of the ways that the flags name (OPTION
-     * REUSE). Nothing is kept of it */
+     * ADDRINUSE when a connection of the TOE, one in TIME-WAIT too, conflicts by the rules of
+     * bind(2) of Linux: each must permit others in one of the ways that the flags name (OPTION
+     * REUSE). The TOE stores nothing */
     TOE_CMD_BIND = 11,
     /* flow, aux peer port, arg0 peer IPv4 (0: see the flow record), arg1 listener id */
     TOE_CMD_LISTEN_ESTABLISHED = 129,
@@ -71,12 +71,12 @@ enum toe_cmd_type {
     /* aux reason, flow as in the refused command, arg0 its ring position, arg1 its type; nothing
      * else happened */
     TOE_CMD_ERROR = 135,
-    /* flow, arg0 cookie: answer to a CONNECT with FAST; stands in the ring before the tail
-     * passes the CONNECT. SEND, OPTION and CLOSE may follow; then CONNECT_ESTABLISHED or the
-     * final CLOSE_EVENT */
+    /* flow, arg0 cookie: answer to a CONNECT with FAST; written before the tail passes the
+     * CONNECT. SEND, OPTION and CLOSE may follow; then CONNECT_ESTABLISHED or the final
+     * CLOSE_EVENT */
     TOE_CMD_CONNECT_READY = 136,
-    /* flow, arg0 stream offset behind the peer's urgent data, which may be yet to come; before
-     * the DATA_RECEIVED that brings it */
+    /* flow, arg0 stream offset behind the peer's urgent data, which may not have arrived yet;
+     * before the DATA_RECEIVED with it */
     TOE_CMD_URGENT = 137
 };
 
@@ -167,8 +167,8 @@ enum toe_option {
     /* bytes of payload and options in a segment at most, 88..32767, announced to the peer where
      * the SYN is yet to come; 0: no bound */
     TOE_OPT_MAXSEG = 41,
-    /* who else may bind to the port while the connection is there, and then in TIME-WAIT: 1
-     * SO_REUSEADDR, 2 SO_REUSEPORT, 3 both, 0 nobody; see BIND */
+    /* which other sockets may bind to the port while the connection exists, and then in TIME-
+     * WAIT: 1 SO_REUSEADDR, 2 SO_REUSEPORT, 3 both, 0 none; see BIND */
     TOE_OPT_REUSE = 44,
     /* TOS or Traffic Class, 0..255; its ECN field is not used */
     TOE_OPT_TOS = 42,
@@ -211,11 +211,11 @@ enum toe_reason {
     TOE_R_NOTCONN = 107,
     /* the peer did not answer */
     TOE_R_TIMEDOUT = 110,
-    /* nobody had accepted it: another who listens there has the connection now */
+    /* it was not accepted yet: another listener of the port has the connection now */
     TOE_R_STALE = 116,
     /* the peer refused the connection */
     TOE_R_REFUSED = 111,
-    /* the network says so */
+    /* the network reported it unreachable */
     TOE_R_HOSTUNREACH = 113
 };
 

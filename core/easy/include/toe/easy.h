@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * easy.h - core/ for those who want streams: every function of port.h supplied, with a ring buffer
- * each way for each connection. What is left to the integrator is a function that sends a frame and
- * one that hears of events. Freestanding as core/ is; it costs one copy of each byte each way, and
- * who wants to save that writes the functions of port.h (docs/EMBEDDING.md).
+ * each way for each connection. The integrator supplies a function that sends a frame and one that
+ * receives events. Freestanding as core/ is. It costs one copy of each byte each way; an integrator
+ * who cannot afford that writes the functions of port.h (docs/EMBEDDING.md).
  *
- * A thing of this kind is used by one thread at a time. Events are told from within
- * toec_easy_poll() alone, so everything here may be called from them but toec_easy_input() and
- * toec_easy_poll().
+ * One thread at a time uses a struct toec_easy. Only toec_easy_poll() reports events, so that event
+ * functions may call everything here except toec_easy_input() and toec_easy_poll().
  */
 #ifndef TOE_EASY_H
 #define TOE_EASY_H
@@ -21,9 +20,9 @@ extern "C" {
 struct toec_easy;
 struct toec_conn;
 
-/* What an event says, bits. */
+/* Events, bits. */
 #define TOEC_EASY_OPEN  1u  /* connected: the first event of a connection */
-#define TOEC_EASY_READ  2u  /* more bytes have arrived (told once for each arrival) */
+#define TOEC_EASY_READ  2u  /* more bytes have arrived (reported once for each arrival) */
 #define TOEC_EASY_WRITE 4u  /* there is room again, after toec_easy_write() had too little */
 #define TOEC_EASY_END   8u  /* the peer has closed; what arrived before may still be unread */
 #define TOEC_EASY_GONE  16u /* the last event: c is no more when this returns */
@@ -34,7 +33,7 @@ struct toec_easy_config {
                               * ao is set here: max_ao_keys is all that TCP-AO needs */
     toec_u32 tx_size;        /* bytes to send kept per connection, until acknowledged: 16384; */
     toec_u32 rx_size;        /* ... and received: 16384. Powers of two, 4 KiB..16 MiB */
-    /* Sends one whole Ethernet frame with its checksums. 0; -1: no room now, it comes again. */
+    /* Sends one whole Ethernet frame with its checksums. 0; -1: no room now, to be called again. */
     int (*send)(void *user, const toec_u8 *frame, toec_u32 len);
     /* Something has happened to a connection. */
     void (*event)(void *user, struct toec_conn *c, unsigned what);
@@ -50,8 +49,8 @@ struct toec_easy *toec_easy_init(void *mem, unsigned long size, const struct toe
 void toec_easy_input(struct toec_easy *e, const void *frame, toec_u32 len, toec_u32 flags,
                      toec_time now);
 /*
- * Sends what is owed, runs timers, tells events. To be called after frames have come in, after the
- * calls below (unless from an event) and when the returned time has come; TOEC_NEVER: none.
+ * Sends pending segments, runs timers, reports events. To be called after frames have arrived,
+ * after the calls below (unless from an event) and at the returned time; TOEC_NEVER: none.
  */
 toec_time toec_easy_poll(struct toec_easy *e, toec_time now);
 
@@ -65,7 +64,7 @@ int toec_easy_connect(struct toec_easy *e, const struct toec_addr *remote, toec_
 
 /* Takes up to n bytes that have arrived; returns how many. */
 toec_u32 toec_easy_read(struct toec_conn *c, void *buf, toec_u32 n);
-/* The same without a copy: how many stand at *p in one piece (0: none), and that n are done with
+/* The same without a copy: peek returns how many are at *p in one piece (0: none), skip frees n
  * (at most as many as have arrived). */
 toec_u32 toec_easy_peek(const struct toec_conn *c, const toec_u8 **p);
 void toec_easy_skip(struct toec_conn *c, toec_u32 n);
@@ -74,7 +73,7 @@ toec_u32 toec_easy_write(struct toec_conn *c, const void *buf, toec_u32 n);
 /* Not 0: the peer has closed, and all it sent is read. */
 int toec_easy_ended(const struct toec_conn *c);
 
-/* FIN after what has been written; reading goes on. */
+/* Sends FIN after what has been written; reading is still possible. */
 void toec_easy_shutdown(struct toec_conn *c);
 /* Closes: what has been written still arrives. c is no longer the caller's: no event follows. Bytes
  * unread make it a reset, as with sockets. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// front.sv - axil_front keeps AXI4-Lite's rules, asks the register block for each access exactly once,
-// with the address and data that the master gave, and gives back what the block answered. The master
-// and the block do what they like within their own rules.
+// front.sv - axil_front keeps AXI4-Lite's rules, passes each access to the register block
+// exactly once, with the address and data of the master, and returns what the block answered.
+// The master and the block behave arbitrarily within their own rules.
 `default_nettype none
 
 module front (
@@ -41,9 +41,9 @@ module front (
       .enables_o(enables), .stall_write_i, .stall_read_i, .read_done_i, .read_error_i,
       .read_data_i({30'd0, read_data_i}), .write_done_i, .write_error_i);
 
-  // What is under way. asked: the block has it; answered: and has told the outcome.
+  // The accesses in progress. asked: the block has it; answered: the block has returned the outcome.
   typedef struct packed {
-    logic       there;  // address, and data of a write
+    logic       there;  // the address was taken
     logic       asked;
     logic       answered;
     logic       error;

@@ -125,7 +125,7 @@ module hyb_soc
   logic waits_q;  // an access waits for its answer
   assign to = target(data_addr[31:RegBits], data_we);
 
-  // A register takes as long as its block needs; meanwhile no other access begins.
+  // A register takes as long as its block needs; no other access begins before its answer.
   wire regs_ack, regs_rd_ack, regs_wr_ack, regs_err;
   wire answered = waits_q && (to_q != ToRegs || regs_ack);
   assign data_gnt = !waits_q || answered;

@@ -103,7 +103,7 @@ module tcp
       if (!rx_entry.used || rx_entry.flow != rx_flow_i || rx_entry.value != rx_value_i)
         want.unmatched = 1'b1;
       else if (!rx_entry.live) want.duplicate = 1'b1;
-      // Karn: nobody knows which sending is acknowledged.
+      // Karn's algorithm: either transmission may be the acknowledged one.
       else if (rx_entry.again || (sent_q.used && sent_q.flow == rx_flow_i && sent_q.twice &&
                                   rx_value_i <= sent_q.mark))
         want.ambiguous = 1'b1;

@@ -25,7 +25,7 @@ module wrap (
 
   always_comb if (first_q) assume (!rst_ni);
 
-  // The state of the counter that induction may assume: its look-ahead tells the truth.
+  // The invariant of the counter that induction needs: its look-ahead is correct.
   always_comb begin
     if (!first_q) begin
       assert (u_counter.carry_q == (&u_counter.lo_q));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// axi.sv - the AXI4 master of the TOE, whatever its askers want and however the bus keeps it waiting: no
-// burst crosses 4 KiB, addresses stay until they are taken, the bursts that leave have the beats that were
-// asked for, and each beat of a write is in a burst whose last one is marked.
+// axi.sv - the AXI4 master of the TOE, for any requests and any stalls of the bus: no burst
+// crosses 4 KiB, addresses stay until they are taken, the bursts have as many beats as were
+// requested, and each beat of a write belongs to a burst whose last beat is marked.
 `default_nettype none
 
 module axi (
@@ -29,8 +29,8 @@ module axi (
   logic [63:0] araddr, awaddr;
   logic [7:0] arlen, awlen;
 
-  // What the askers do: whole lines, at most 33 of them (of writes, 4, in a few pages: their lengths differ
-  // in nothing else); an address stays until it is taken.
+  // The requesters use whole lines: reads have at most 33, writes 4, in four pages, as longer writes
+  // differ in nothing else. An address of a write stays until it is taken.
   always_comb assume (tx_addr_i[5:0] == 6'd0 && cmd_addr_i[5:0] == 6'd0 && aw_addr_i[5:0] == 6'd0);
   always_comb assume (tx_len_i <= 8'd32 && aw_len_i <= 8'd3 && aw_addr_i[63:14] == 50'd0);
   logic aw_wait_q = 1'b0;
@@ -38,13 +38,13 @@ module axi (
   logic [7:0] aw_len_q;
   always_comb if (aw_wait_q) assume (aw_valid_i && aw_addr_i == aw_addr_q && aw_len_i == aw_len_q);
 
-  // Beats that are still to come of what was asked for, and of what was asked for on the bus.
+  // Remaining beats of what the requesters asked for, and of what the bus was asked for.
   logic [7:0] tx_left_q = '0;
   logic [5:0] w_left_q = '0, m_left_q = '0;
   always_comb if (w_valid_i) assume (w_left_q != 6'd0);
   always_comb if (aw_valid_i) assume (w_left_q <= 6'd12);   // so that the count holds them
 
-  // The bursts whose addresses the bus has: how many beats of each are to come.
+  // The bursts whose addresses the bus has: remaining beats of each, less one.
   logic [7:0] bursts_q[8];
   logic [2:0] burst_head_q = '0, burst_tail_q = '0;
   wire [7:0] burst = bursts_q[burst_tail_q];
@@ -108,11 +108,11 @@ module axi (
       if (ar_held_q)
         assert (arvalid && arid == ar_id_q && araddr == ar_addr_q && arlen == ar_len_q);
       if (aw_held_q) assert (awvalid && awaddr == awaddr_q && awlen == awlen_q);
-      // What leaves is no more than what was asked for, and all of it before the next is taken.
+      // Bursts carry no more than was requested, and all of it before the next request is taken.
       if (arvalid && arid) assert (9'(arlen) + 9'd1 <= 9'(tx_left_q));
       if (tx_ready) assert (tx_left_q == 8'd0);
       if (wvalid) assert (!none && wlast == (burst == 8'd0));
-      // On the bus as many beats are asked for as were, but for a second half that is to come.
+      // The bus has the addresses of all requested beats, except those of a pending second half.
       assert (m_left_q <= w_left_q);
       if (aw_ready) assert (m_left_q == w_left_q);
     end

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// axi_reads.sv - the reading half of the AXI4 master, whatever its askers and the bus do within AXI4's rules,
-// and resets at any time: an address that is offered stays until it is taken (A3.2.1); each beat that an
-// asker wants is asked for once, in order, and no burst crosses 4 KiB; each beat that the bus gives goes to
-// who asked, once and as it came; neither asker waits for more than one burst of the other. By induction, for
-// all time, in 64 KiB of addresses.
+// axi_reads.sv - the reading half of the AXI4 master, for any requesters and any bus within
+// AXI4's rules, and resets at any time: an offered address stays until it is taken (A3.2.1);
+// each beat that a requester wants is requested from the bus once, in order, and no burst
+// crosses 4 KiB; each beat from the bus goes to its requester, once and unchanged; neither
+// requester waits for more than one burst of the other. By induction, for all time, in 64 KiB of
+// addresses.
 `default_nettype none
 
 module axi_reads (
@@ -22,7 +23,7 @@ module axi_reads (
     input wire [1:0] rresp_i
 );
   typedef logic [11:0] count_t;
-  localparam count_t Many = 12'd2000;    // beats under way: nobody has as many
+  localparam count_t Many = 12'd2000;    // beats in flight: a requester has fewer
 
   logic first_q = 1'b1;
   always_ff @(posedge clk_i) first_q <= 1'b0;
@@ -50,7 +51,8 @@ module axi_reads (
       .m_bready_o(), .m_bresp_i('0), .read_error_o(read_error), .write_error_o(), .asked_o(),
       .done_o());
 
-  // What each asker wants of the bus yet, from where on; what the bus owes, and he is owed ----
+  // Of each requester: beats not yet requested from the bus, and their address; beats that the
+  // requester and this module still wait for.
 
   wire ar = arvalid && arready_i;
   wire r = rvalid_i && rready;
@@ -60,8 +62,8 @@ module axi_reads (
   logic cmd_wants_q = 1'b0, cmd_passed_q = 1'b0, tx_passed_q = 1'b0;
   logic [63:0] cmd_at_q = '0, tx_at_q = '0;
   logic [8:0] tx_wants_q = '0;
-  count_t cmd_owed_q = '0, tx_owed_q = '0;      // to the asker
-  count_t cmd_bus_q = '0, tx_bus_q = '0;        // by the bus
+  count_t cmd_owed_q = '0, tx_owed_q = '0;      // by the requester
+  count_t cmd_bus_q = '0, tx_bus_q = '0;        // from the bus
   always_comb assume (cmd_owed_q < Many && tx_owed_q < Many && tx_len_i <= 6'd32);
   always_comb if (rvalid_i) assume ((rid_i ? tx_bus_q : cmd_bus_q) != '0);
   always_ff @(posedge clk_i) begin
@@ -108,7 +110,8 @@ module axi_reads (
       if (arvalid) assert (7'(araddr[11:6]) + 7'(arlen) <= 7'd63 && arlen <= 8'd32);
       if (cmd_wants_q || tx_wants_q != '0) assert (arvalid);
       if (ar) assert (!(arid ? cmd_passed_q : tx_passed_q));
-      // A beat is given in the cycle in which it comes, to one asker, and taken from the bus as he takes it.
+      // A beat reaches one requester in the cycle in which it comes, and leaves the bus when that one
+      // takes it.
       assert (cmd_r == (r && !rid_i) && (tx_r && tx_r_ready_i) == (r && rid_i));
       assert (tx_r == (rvalid_i && rid_i));
       if (cmd_r) assert (cmd_data == given && cmd_owed_q != '0);
@@ -117,7 +120,7 @@ module axi_reads (
       assert (tx_owed_q == tx_bus_q + count_t'(tx_wants_q));
       assert (cmd_bus_q <= cmd_owed_q && tx_bus_q <= tx_owed_q);
       assert (read_error == refused_q);
-      // For induction: the same as the design has it.
+      // For induction: the design's registers have the same values.
       assert (u_axi.cmd_q == cmd_wants_q && u_axi.tx_q == (tx_wants_q != '0));
       assert (u_axi.held_q == ar_held_q);
       if (cmd_wants_q) assert (u_axi.cmd_addr_q == cmd_at_q);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// axi_writes.sv - the writing half of the AXI4 master, whatever the writer and the bus do within AXI4's rules,
-// and resets at any time: what is offered stays until it is taken (A3.2.1); each address of the writer goes to
-// the bus once, whole or in two halves at 4 KiB; each beat is in a burst whose address was taken, in their
-// order, the last one marked; writes that are told as done were answered. By induction, for all time, in 64
-// KiB of addresses.
+// axi_writes.sv - the writing half of the AXI4 master, for any writer and any bus within AXI4's
+// rules, and resets at any time: what is offered stays until it is taken (A3.2.1); each address
+// of the writer goes to the bus once, whole or in two halves split at 4 KiB; each beat is in a
+// burst whose address was taken, in order, the last one marked; writes that are reported as done
+// were answered. By induction, for all time, in 64 KiB of addresses.
 `default_nettype none
 
 module axi_writes (
@@ -20,7 +20,7 @@ module axi_writes (
     input wire [1:0] bresp_i
 );
   typedef logic [11:0] count_t;
-  localparam count_t Many = 12'd2000;    // bursts that are not answered: nobody has as many
+  localparam count_t Many = 12'd2000;    // unanswered bursts: there are fewer
 
   logic first_q = 1'b1;
   always_ff @(posedge clk_i) first_q <= 1'b0;
@@ -47,7 +47,7 @@ module axi_writes (
       .m_wlast_o(wlast), .m_bvalid_i(bvalid_i), .m_bready_o(bready), .m_bresp_i(bresp_i),
       .read_error_o(), .write_error_o(write_error), .asked_o(asked), .done_o(done));
 
-  // An address of the writer becomes one on the bus or two; bursts are open in a row ----
+  // An address of the writer becomes one or two on the bus; open bursts are in order.
 
   wire aw = awvalid && awready_i;
   wire w = wvalid && wready_i;
@@ -62,7 +62,7 @@ module axi_writes (
   wire [2:0] kept = n_q - 3'(w && wlast);
   wire [8:0] aw_beats = 9'(awlen) + 9'd1;
 
-  // The writer keeps to AXI4 too; the bus answers what it has got.
+  // The writer obeys AXI4 too; the bus answers bursts that it has received.
   logic aw_wait_q = 1'b0, w_wait_q = 1'b0;
   logic [9:0] aw_line_q = '0;
   logic [5:0] aw_len_q = '0;
@@ -117,7 +117,7 @@ module axi_writes (
       assert (bready && done == done_q);
       assert (asked - done == 16'(n_q) + 16'(answers_q));
       assert (write_error == failed_q);
-      // For induction: the same as the design has it.
+      // For induction: the design's registers have the same values.
       assert (u_axi.again_q == (rest_q != '0) && rest_q <= 9'd33);
       if (rest_q != '0)
         assert (u_axi.more_addr_q == rest_at_q && 9'(u_axi.more_q) + 9'd1 == rest_q &&

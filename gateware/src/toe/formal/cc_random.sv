@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cc_random.sv - fpc_cc against what RFC 9438, RFC 5681 and core/src/cc/cc_cubic.c say of a window, by
-// chance: some flows, an event of one in each cycle at most, as the pipeline brings them (what is under
-// way known three cycles before). In fpc_cubic's place stands one that takes its time and answers
-// anything: an answer counts unless the window was reduced in between.
+// cc_random.sv - fpc_cc against the window of RFC 9438, RFC 5681 and core/src/cc/cc_cubic.c,
+// with random events: some flows, at most one event a cycle, as the pipeline delivers them
+// (bytes in flight are known three cycles earlier). A stand-in for fpc_cubic takes any time and
+// answers anything: an answer counts unless the window was reduced in between.
 `timescale 1ns / 1ns
 `default_nettype none
 
@@ -144,7 +144,7 @@ module cc_random;
                m.acked != 32'd0 && m.cwnd >= m.ssthresh && m.cwnd < CwndMax;
   endtask
 
-  // ---- fpc_cubic's place ----
+  // ---- the stand-in for fpc_cubic ----
 
   bit busy, done;
   int unsigned of, left;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cmd.sv - the SW ring, whatever stands in it: nothing is read that does not belong to it or to the address
-// table, the tail never passes the head, and it moves by the commands that were handed on or refused, each
-// once and in order. A head that cannot be, a broken HW ring or a wrong phase ends all of it.
+// cmd.sv - the SW ring, with arbitrary contents: toe_cmd reads nothing outside the ring and the
+// address table; the tail never passes the head, and advances by the commands that were handed
+// on or refused, each once and in order. An impossible head, a broken HW ring or a wrong phase
+// halts the ring.
 `default_nettype none
 
 module cmd
@@ -40,7 +41,7 @@ module cmd
     qp[0].slots_log = 5'd1;
   end
 
-  // The host: its head moves on by what there is room for, until it jumps.
+  // The host: its head advances within the room of the ring, until it jumps.
   logic [31:0] head_q = '0, tail_q = '0;
   logic jumped_q = 1'b0, halted_q = 1'b0;
   always_ff @(posedge clk_i) begin
@@ -71,7 +72,7 @@ module cmd
       .halt_o(halt), .halt_qp_o(), .halted_o(),
       .done_i(done_i[0]), .conn_done_i(done_i[1]), .error_done_i(done_i[2]));
 
-  // What the ring's state was when a line was chosen: read two cycles before it is asked for.
+  // The ring's state when toe_cmd chose the line: two cycles before it requests it.
   logic ar_q = 1'b0, wrong_q = 1'b0, wrong_q2 = 1'b0;
   always_ff @(posedge clk_i) begin
     ar_q <= ar;
@@ -79,7 +80,7 @@ module cmd
     wrong_q2 <= wrong_q;
   end
 
-  // What was handed on is handled later, once. The ERROR that says why a ring is halted is no command's.
+  // What was handed on is handled later, once. The ERROR with the reason of a halt is of no command.
   wire ends = write_valid && toe_cmd_pkg::cmd_aux(write.cmd) == 16'(toe_cmd_pkg::ReasonProto);
   wire gives = (ev_valid && event_ready_i) || (conn_valid && conn_ready_i) ||
                (write_valid && write_ready_i);

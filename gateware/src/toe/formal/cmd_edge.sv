@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cmd_edge.sv - what toe_cmd offers, of eight queue pairs, whatever stands in their rings, whoever keeps it
-// waiting, and resets at any time: a read's address, a command to a flow or to toe_conn, an ERROR and a tail
-// stay until they are taken, and never two at once; it has one read under way at most, asked for by lines; of
-// what it handed on it knows how much is not handled; each place that it was granted in the HW ring becomes
-// an ERROR or is given back, once, and a tail waits until all of its line are. By induction, for all time.
+// cmd_edge.sv - what toe_cmd offers for eight queue pairs, with arbitrary contents of their
+// rings, any stalls, and resets at any time: the address of a read, a command to a flow or to
+// toe_conn, an ERROR and a tail stay until they are taken, and only one of them is offered at a
+// time; at most one read is in flight, and it is of a line; toe_cmd counts right what it handed
+// on and is not handled; each entry that it was granted in the HW ring becomes an ERROR or is
+// returned, once, and a tail waits for all of these of its line. By induction, for all time.
 `default_nettype none
 
 module cmd_edge
@@ -83,13 +84,13 @@ module cmd_edge
     tail_was_q <= {tail, tail_qp};
   end
 
-  // ---- how much is under way ----
+  // ---- what is in flight ----
 
-  logic reading_q = 1'b0;                  // a line was asked for, and is not there
+  logic reading_q = 1'b0;                  // a line was requested and has not arrived
   // Handed on and not handled: to flows, to toe_conn, ERRORs of the line and of halts.
   logic [5:0] ev_open_q = '0, conn_open_q = '0, error_open_q = '0;
   wire [5:0] open = ev_open_q + conn_open_q + error_open_q;
-  logic [5:0] places_q = '0;               // granted, not given back, and no ERROR is written there
+  logic [5:0] places_q = '0;               // granted, not returned, without an ERROR
   logic [2:0] handed_q = '0;               // of the line
   wire handed = (ev_valid && event_ready_i) || (conn_valid && conn_ready_i) ||
                 (write_valid && write_ready_i);
@@ -142,7 +143,7 @@ module cmd_edge
       if (back) assert (places_q != '0 && back_qp == at);
       if (ask || tail_valid) assert (ask_qp == at && tail_qp == at);
       assert (places_q == open + 6'(u_cmd.back_q) + 6'(has_place));
-      // For induction: the same as the design has it.
+      // For induction: the design's registers have the same values.
       assert (step <= HaltError && at < 6'd8);
       assert (6'(u_cmd.out_q) == open && open <= 6'(broken) + 6'(handed_q));
       assert (open + 6'(u_cmd.back_q) <= 6'(broken) + 6'(handed_q));

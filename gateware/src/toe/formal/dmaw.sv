@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dmaw.sv - payload goes nowhere but into its flow's receive buffer, wherever in the stream it belongs and
-// wherever in its packet it stands, also around the buffer's end; and its packet buffer is freed once.
+// dmaw.sv - payload is written only into the receive buffer of its flow, at any position in the
+// stream and in its packet, also around the buffer's end; its packet buffer is freed at most
+// once.
 `default_nettype none
 
 module dmaw
@@ -33,7 +34,7 @@ module dmaw
     qp[0].rx_log = 5'd7;
   end
 
-  // One job, any that a window of the buffer's size lets come.
+  // One job: any that a window of the buffer's size permits.
   logic given_q = 1'b0, slot_q = 1'b0;
   write_t job;
   logic ready, freed;
@@ -68,8 +69,8 @@ module dmaw
       .hw_head_o(), .written_o(), .written_qp_o(), .error_done_o(),
       .hw_tail_i('0), .irq_arm_i('0), .irq_seq_i('0), .irq_count_i('0), .irq_usec_i('0), .irq_o());
 
-  // The burst that is open: where its next beat goes, how many are left; and the one whose address has
-  // been taken meanwhile.
+  // The current burst: the address of its next beat, and how many are left. The next one, if its address
+  // was taken before the current one ended.
   logic [63:0] at_q = '0, next_at_q = '0;
   logic [8:0] left_q = '0, next_left_q = '0;
   logic [1:0] frees_q = '0;
@@ -100,7 +101,7 @@ module dmaw
         assert (at_work);
         assert (left_q != 9'd0);
         assert (w_last == (left_q == 9'd1));
-        // The buffer begins and ends with a line: a line of it is all in it.
+        // The buffer begins and ends at lines: a line that starts in it is all in it.
         assert (at_q[5:0] == 6'd0 && at_q >= base && at_q < base + 64'd128);
       end
       if (aw_valid) assert (at_work && next_left_q == 9'd0);

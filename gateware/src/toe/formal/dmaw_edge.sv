@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// dmaw_edge.sv - the edge of toe_dmaw towards the bus, whatever is asked for, the bus does, and when a queue
-// pair goes or all is reset: an address stays until it is taken (A3.2.1), and so does a beat, with its strobes
-// and all that its data are made of, also of a record; beats come behind the address of their burst, as many
-// as it says, the last one marked; of addresses at most one is ahead of the burst at hand. By induction, for
-// all time.
+// dmaw_edge.sv - the edge of toe_dmaw towards the bus, for any jobs and any bus, with queue
+// pairs that are detached and resets at any time: an address stays until it is taken (A3.2.1),
+// and so does a beat, with its strobes and everything that its data are computed from, also for
+// a record; beats follow the address of their burst, as many as it announces, the last one
+// marked; at most one address is ahead of the current burst. By induction, for all time.
 //
-// What is aimed is taken as given here (a burst has beats; behind a record's first burst come its second and
-// its command): that it is so, dmaw_jobs.sv shows of some cycles. Of data, not the bytes are compared but what
-// they are made of, for a record is too much for the solver: the bytes are dmaw_random.sv's.
+// The order of bursts is an assumption here (a burst has beats; a record's first burst is
+// followed by its second and its command): dmaw_jobs.sv proves it for some cycles. The data's
+// bytes are not compared, only what they are computed from, because a record is too large for
+// the solver: dmaw_random.sv checks the bytes.
 `default_nettype none
 
 module dmaw_edge
@@ -104,7 +105,7 @@ module dmaw_edge
     else if (aims) phase_q <= first_part ? 2'd1 : (second_part ? 2'd2 : 2'd0);
   end
 
-  // Beats to come of the burst at hand, and of that whose address has been taken meanwhile.
+  // Remaining beats of the current burst, and of the next one, if its address was taken already.
   logic [7:0] left_q = '0, next_q = '0;
   wire aw = aw_valid && aw_ready_i;
   wire w = w_valid && w_ready_i;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// dmaw_jobs.sv - what toe_dmaw is asked for, by two askers, and tails beside it: each job that is taken is
-// done once, in the order of taking, and none is lost. Of payload all bytes are written, no more, then its
-// buffer is freed; of a command its record, if it is to have one, and itself, then it is told as written; the
-// tail and the head in memory tell of nothing that is not written before. Shows what dmaw_edge.sv takes as
-// given, too. Two jobs, in as many cycles as edges.toml says (a first beat comes in the seventh); payload in
-// pieces of 16 bytes: whole bytes are dmaw_random.sv's.
+// dmaw_jobs.sv - the jobs of toe_dmaw, from two sources, with tails beside them: each job that
+// is taken is done once, in the order of taking, and none is lost. For payload, all its bytes
+// are written, no more, then its buffer is freed. For a command, its record is written, if it
+// has one, then itself, then it is reported as written. The tail and the head in memory announce
+// nothing before it is written. Also proves what dmaw_edge.sv assumes. Two jobs, in as many
+// cycles as edges.toml says (a first beat comes in the seventh); payload in pieces of 16 bytes:
+// dmaw_random.sv checks single bytes.
 `default_nettype none
 
 module dmaw_jobs
@@ -72,7 +73,7 @@ module dmaw_jobs
       .hw_head_o(), .written_o(written), .written_qp_o(), .error_done_o(error_done),
       .hw_tail_i('0), .irq_arm_i('0), .irq_seq_i('0), .irq_count_i('0), .irq_usec_i('0), .irq_o());
 
-  // Where the beats go: the burst at hand, and the one whose address has been taken meanwhile.
+  // Where the beats go: the current burst, and the next one, if its address was taken already.
   logic [63:0] at_q = '0, next_at_q = '0;
   logic [7:0] left_q = '0, next_left_q = '0;
   wire aw = aw_valid && aw_ready_i && rst_ni;
@@ -91,7 +92,8 @@ module dmaw_jobs
   wire [3:0] strobes = {w_strb[48], w_strb[32], w_strb[16], w_strb[0]};
   wire [2:0] quads = 3'(strobes[0]) + 3'(strobes[1]) + 3'(strobes[2]) + 3'(strobes[3]);
 
-  // The jobs that were taken and are not done: the first one at [0], and what of it is written, in quads of 16 bytes.
+  // The jobs that were taken and are not done, the first one at [0]; what is written of it, in quads of
+  // 16 bytes.
   typedef struct packed {
     logic       command;
     logic       done;
@@ -115,7 +117,7 @@ module dmaw_jobs
   wire pops = completes || passes;
   wire [2:0] kept = n_q - 3'(pops);
   logic tail_due_q = 1'b0;
-  logic [2:0] before_q = '0;                     // of those that are to be written before the tail
+  logic [2:0] before_q = '0;                     // jobs to be written before the tail
   logic [3:0] commands_q = '0;
   logic [1:0] total_q = '0;                      // two jobs
   always_comb begin
@@ -164,20 +166,20 @@ module dmaw_jobs
       if (w && !is_status) assert (n_q != '0 && put <= todo_q[0].quads);
       if (w && !is_status && put_q == '0 && todo_q[0].quads == 5'd1 && todo_q[0].command)
         assert (at_q[63:6] == Ring[63:6]);
-      // Told in the cycle of its last beat; freed in the next one.
+      // Reported in the cycle of the last beat; freed in the next one.
       assert (written == (completes && todo_q[0].command));
       assert (error_done == (written && todo_q[0].done));
       if (free_due_q) assert (freed && free == buf_t'(free_buffer_q));
       if (passes)
         assert (n_q != '0 && !todo_q[0].command && todo_q[0].quads == '0 &&
                 free == buf_t'(todo_q[0].buffer));
-      // Words for the host tell of what is written.
+      // Status words announce only what is written.
       if (w && is_status && at_q == Status)
         assert (tail_due_q && before_q == '0 && w_data[31:0] == 32'h5a && w_strb == 64'hf);
       if (w && is_status && at_q != Status)
         assert (at_q == Status + 64'd64 && w_data[31:0] == 32'(commands_q) && w_strb == 64'hf);
       if (tail_ready) assert (tail_valid_q);
-      // Where nothing is at work, all is done.
+      // at_work_o is 0 only when all jobs are done.
       if (!at_work) assert (n_q == '0 || passes);
     end
   end

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// dmaw_random.sv - what is written into host memory, by chance, byte by byte: payload into its flow's receive
-// buffer and nowhere else, wherever in the stream and in its packet it stands, also around the buffer's
-// end; commands into their ring, in order; heads and tails that tell of nothing that is not there. A
-// packet buffer is freed once, and not read any more then.
+// dmaw_random.sv - what toe_dmaw writes into host memory, byte by byte, for random jobs: payload
+// into the receive buffer of its flow and nowhere else, at any position in the stream and in its
+// packet, also around the buffer's end; commands into their ring, in order; heads and tails that
+// announce only what is written. A packet buffer is freed once, and not read after that.
 `timescale 1ns / 1ns
 `default_nettype none
 
 module dmaw_random;
   import toe_pkg::*;
   import toe_cmd_pkg::*;
-  localparam int unsigned Qps = 4;         // one is to go, the last one is nobody's
+  localparam int unsigned Qps = 4;         // one is detached, the last one is not enabled
   localparam int unsigned Sources = 2;
   localparam int unsigned Buffers = 16;
   localparam int unsigned Cycles = 60_000;
@@ -70,7 +70,7 @@ module dmaw_random;
   // ---- what must be written, in this order ----
 
   typedef struct packed {
-    bit        any;      // of a record: most of its bytes are others' to check
+    bit        any;      // of a record: other tests check most of its bytes
     bit [63:0] at;
     bit [7:0]  value;
     bit        command;  // the last byte of one
@@ -249,14 +249,14 @@ module dmaw_random;
       if (bursts.size() > 1) $fatal(1, "seed %0d: addresses go ahead too far", seed);
       bursts.push_back('{at: aw_addr, left: 9'(aw_len) + 9'd1});
     end
-    // Whoever's memory is written is at work.
+    // A queue pair whose memory is written is at work.
     foreach (bursts[i])
       if (!at_work[2'((bursts[i].at >> 20) - 64'd1)])
         $fatal(1, "seed %0d: %h is written, and its queue pair not at work", seed, bursts[i].at);
     if (freed) begin
       if (!held[free_buffer]) $fatal(1, "seed %0d: buffer %0d is freed twice", seed, free_buffer);
       held[free_buffer] = 1'b0;
-      version[free_buffer]++;               // from now on it is somebody else's
+      version[free_buffer]++;               // from now on it holds another packet
     end
     if (written) writtens[written_qp]++;
     for (int unsigned s = 0; s < Sources; s++)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// dram_edge.sv - the AXI4 edge of the TCBs' memory, of two FPCs and TCBs of two beats, whatever they and the
-// memory do within AXI4's rules, and resets at any time: what is offered stays until it is taken (A3.2.1);
-// each fetch is one read burst with its FPC's ID and becomes one TCB there, of the two beats of that ID, or
-// zero if one was refused; each save is one write burst in its own place, its second beat marked; answers go
-// to whose write they end, in order; refusals are told of once. By induction, for all time: what dram.sv shows
-// of nine cycles.
+// dram_edge.sv - the AXI4 edge of the TCBs' memory, with two FPCs and TCBs of two beats, for any
+// FPCs and any memory within AXI4's rules, and resets at any time: what is offered stays until
+// it is taken (A3.2.1); each fetch is one read burst with its FPC's ID and returns one TCB to
+// that FPC, made of the two beats of that ID, or zero if one was refused; each save is one write
+// burst at the flow's place, its second beat marked; an answer to a write goes to the FPC of
+// that write, in order; a refusal is reported once. By induction, for all time: dram.sv proves
+// the same for nine cycles.
 `default_nettype none
 
 module dram_edge
@@ -31,7 +32,7 @@ module dram_edge
   localparam int unsigned Width = 520;
   localparam logic [63:0] Base = 64'h1_0000;
   typedef logic [11:0] count_t;
-  localparam count_t Many = 12'd1000;      // fetches of an FPC under way: none has as many
+  localparam count_t Many = 12'd1000;      // fetches of an FPC in flight: there are fewer
 
   logic first_q = 1'b1;
   always_ff @(posedge clk_i) first_q <= 1'b0;

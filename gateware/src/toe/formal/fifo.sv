@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fifo.sv - a queue, whoever writes where there is room and takes what is there: what goes in comes out,
-// each once and in order; what stands at its head stays until it is taken; room and what it holds are
-// the whole of it. By induction, for all time.
+// fifo.sv - a queue, whose user writes only if there is room and takes only what is there:
+// entries come out once and in order; the head stays until it is taken; room and entries add up
+// to the depth. By induction, for all time.
 `default_nettype none
 
 module fifo (
@@ -26,7 +26,7 @@ module fifo (
       .clk_i, .rst_ni, .push_i(pushes), .data_i, .room_o(room), .valid_o(valid), .pop_i(pops),
       .data_o(data));
 
-  // The same as a row that moves up.
+  // The model: a row that moves up.
   logic [3:0][3:0] row_q = '0;
   logic [Bits:0] n_q = '0;
   wire [Bits:0] kept = n_q - (Bits + 1)'(pops);
@@ -52,7 +52,7 @@ module fifo (
       assert (room == (Bits + 1)'(4) - n_q);
       assert (valid == (n_q != '0));
       if (valid) assert (data == row_q[0]);
-      // What stands behind the head, so that induction has where to begin.
+      // For induction: all entries, not only the head, are those of the model.
       for (int i = 0; i < 4; i++)
         if ((Bits + 1)'(i) < n_q)
           assert (u_fifo.memory[2'(u_fifo.tail_q + (Bits + 1)'(i))] == row_q[i]);

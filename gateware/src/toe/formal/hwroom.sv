@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// hwroom.sv - places in a HW ring: what is promised and what the host has not taken never exceed the ring,
-// whoever asks, takes, gives back and writes, and however the host moves its tail within what there is.
-// Where it moves it elsewhere, nothing is granted as soon as that is seen, and until then no more than there
-// was before.
+// hwroom.sv - room in a HW ring: promised entries and those that the host has not taken never
+// exceed the ring, for any requests, takes, returns and writes, and any valid advance of the
+// host's tail. After an invalid tail, nothing is granted once toe_hwroom has seen it, and until
+// then no more than the room there was before.
 `default_nettype none
 
 module hwroom
@@ -30,18 +30,17 @@ module hwroom
   end
 
   logic [0:0][31:0] head_q = '0, tail_q = '0;
-  logic wild_q = 1'b0;       // the tail has gone where it must not
+  logic wild_q = 1'b0;       // the tail is invalid
   logic [7:0] mine_q = '0;   // places taken, and neither given back nor written
   logic [1:0] grant;
   logic [0:0] bad;
   wire [1:0] takes = take_i & grant;
 
-  // Who gives back or writes has a place.
+  // A module returns or writes only an entry that it has taken.
   wire [7:0] gone = 8'(back_i[0]) + 8'(back_i[1]) + 8'(written_i);
   always_comb assume (gone <= mine_q);
   always_comb if (head_q == tail_q) assume (!read_i);
-  // Elsewhere: neither what it is, nor what is still to be taken.
-  // Doorbells come some cycles apart.
+  // An invalid tail is behind the current one or past the head. Doorbells come some cycles apart.
   logic moved_q = 1'b0;
   always_comb if (jump_i) assume (!moved_q && to_i - tail_q[0] > head_q[0] - tail_q[0] + 32'd1);
 
@@ -65,11 +64,11 @@ module hwroom
 
   wire [31:0] used = head_q[0] - tail_q[0];
   wire [31:0] untaken = head_q[0] - u_room.seen_q[0];
-  // Given back or written, and not yet counted so.
+  // Returned or written, and not yet counted so.
   wire [7:0] late = 8'(u_room.back_q[0]) + 8'(u_room.less_q[0]) + 8'(u_room.less_q[1]) +
                     8'(u_room.less_q[2]);
 
-  // What was given back, written and taken some cycles ago, for induction.
+  // For induction: what was returned, written and taken some cycles ago.
   logic [1:0] returned_q = '0;
   logic written_q = 1'b0, taken_q3 = 1'b0;
   always_ff @(posedge clk_i) begin
@@ -82,7 +81,7 @@ module hwroom
 
   always_comb begin
     if (!first_q) begin
-      // What induction may take for granted: both count the same, each step of the way.
+      // For induction: the design counts the same as the model, in each stage.
       assert (u_room.promised_q[0] + 32'(u_room.taken_q[0]) == 32'(mine_q) + 32'(late));
       assert (u_room.back_q[0] == 3'(returned_q) + 3'(written_q));
       assert (u_room.head_q[0] == head_q[0] - 32'(u_room.less_q[2]));

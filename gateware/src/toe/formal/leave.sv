@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// leave.sv - a queue pair leaves, beside another and the queue of an FPC: whatever stood there of it when its
-// flows were reset has left, and has been done, before it is said to be detached. It is not said of one
-// whose flows are not reset.
+// leave.sv - a queue pair leaves, beside another one and the queue of an FPC: when toe_leave
+// reports it as detached, all its entries that were in the queue when its flows were reset have
+// left the queue and are done. A queue pair whose flows are not reset is never reported.
 `default_nettype none
 
 module leave (
     input wire       clk_i,
     input wire       rst_ni,
     input wire [1:0] reset_i,
-    input wire       push_i,    // something of the others, or of ours
+    input wire       push_i,    // an entry, of the others or of ours
     input wire       ours_i,
     input wire       pop_i,
     input wire       done_i
@@ -17,7 +17,7 @@ module leave (
   always_ff @(posedge clk_i) first_q <= 1'b0;
   always_comb assume (rst_ni == !first_q);
 
-  // Flows are reset until the queue pair is gone, and it is gone when it was said to be detached.
+  // reset_i stays until the queue pair was reported as detached.
   logic [1:0] was_q = '0, detached, said_q = '0;
   always_comb assume ((was_q & ~said_q & ~reset_i) == '0);
   always_ff @(posedge clk_i) begin
@@ -26,7 +26,7 @@ module leave (
   end
   always_comb if (first_q) assume (reset_i == '0);
 
-  // The queue; of the last thing of ours, its place in it; it is at work from there until it is done.
+  // The queue, and the place of our last entry in it; after that the entry is at work until it is done.
   logic [1:0] count_q = '0, place_q = '0;
   logic work_q = 1'b0;
   wire push = push_i && count_q != 2'd3;
@@ -42,7 +42,7 @@ module leave (
     end
   end
 
-  // As toe_fpc counts what stood there.
+  // Counts, as toe_fpc does, the entries that are in the queue when the drain begins.
   logic drain;
   logic [1:0] old_q = '0;
   always_ff @(posedge clk_i) begin

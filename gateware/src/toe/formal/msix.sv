@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// msix.sv - requests for MSI-X messages, however interrupts come and writes are answered: what is offered
-// stays until it is taken; no message goes that nobody asked for, nor before the writes that were under
-// way are answered; none is lost.
+// msix.sv - requests for MSI-X messages, for any interrupts and any answers to writes: what is
+// offered stays until it is taken; no message is sent without an interrupt, nor before the
+// writes that were in flight at the interrupt are answered; none is lost.
 `default_nettype none
 
 module msix
@@ -18,7 +18,7 @@ module msix
   always_ff @(posedge clk_i) first_q <= 1'b0;
   always_comb assume (rst_ni == !first_q);
 
-  // Writes: some are under way.
+  // Writes: up to four are in flight.
   logic [15:0] asked_q = '0, done_q = '0;
   wire asks = ask_i && asked_q - done_q < 16'd4;
   wire answers = answer_i && asked_q != done_q;
@@ -35,14 +35,14 @@ module msix
       .clk_i, .rst_ni, .irq_i(rst_ni ? irq_i : 2'd0), .asked_i(asked_q), .done_i(done_q),
       .valid_o(valid), .ready_i, .vector_o(vector));
 
-  // Of each queue pair: it has asked since its last message left; what was under way then.
+  // Of each queue pair: it has a pending interrupt; the writes that were requested by then.
   logic [1:0] owed_q = '0;
   logic [1:0][15:0] mark_q = '0;
   logic held_q = 1'b0;
   qp_t was_q = '0;
-  // Asked in the very cycle in which the message before is chosen.
+  // Interrupts in the cycle in which the previous message is chosen.
   logic [1:0] again_q = '0;
-  // A message is on its way from when it is offered: what comes then is owed once more.
+  // A message counts as sent when it is offered: an interrupt after that needs another one.
   wire fresh = valid && !held_q;
   logic [1:0] left;
   always_comb begin
@@ -59,7 +59,7 @@ module msix
     end
   end
 
-  // How long somebody may have been waiting whose writes are all answered, the host taking messages.
+  // Cycles that a queue pair has waited although its writes are answered and the host takes messages.
   logic [1:0][2:0] waited_q = '0;
   logic [1:0] ripe;
   always_comb

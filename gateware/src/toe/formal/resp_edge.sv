@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// resp_edge.sv - what toe_resp sends and gives back, whatever packets it gets and whatever is asked of it, and
-// resets at any time: a beat stays until it is taken, and so does a buffer; of a frame all beats are full but
-// the last, whose bytes come first and are some; a packet is answered by one frame at most, of no more bytes
-// than itself or the longest answer has, and its buffer is given back once, behind that; a frame of our own
-// comes only where somebody asked for a neighbour that was not known, one for each such question at most.
-// By induction, for all time.
+// resp_edge.sv - what toe_resp sends and returns, for any packets and queries, and resets at any
+// time: a beat stays until it is taken, and so does a buffer; all beats of a frame are full
+// except the last, whose bytes come first and are at least one; a packet is answered by at most
+// one frame, which is no longer than the packet or the longest answer, and its buffer is
+// returned once, after that; a frame of its own is sent only for a query of an unknown
+// neighbour, at most one for each query. By induction, for all time.
 `default_nettype none
 
 module resp_edge
@@ -59,12 +59,12 @@ module resp_edge
       .m_tdata_o(tdata), .m_tkeep_o(tkeep), .m_tvalid_o(tvalid), .m_tlast_o(tlast),
       .m_tready_i(tready_i));
 
-  // The packet at hand, and how far it has come; frames that were asked for and are not sent.
+  // The current packet and its progress; frames that queries need and that are not sent.
   logic busy_q = 1'b0, answered_q = 1'b0, inside_q = 1'b0;
   logic [11:0] bytes_q = '0;
   buf_t buffer_q = '0;
-  logic [5:0] beats_q = '0;                // of the frame at hand, sent
-  logic [1:0] owed_q = '0;                 // questions: three or more count as three
+  logic [5:0] beats_q = '0;                // of the current frame, sent
+  logic [1:0] owed_q = '0;                 // queries: three or more count as three
   always_comb assume (bytes_i >= 12'd34 && bytes_i <= 12'd2048);   // rx_lengths.sv
   wire takes = packet_valid_i && ready && rst_ni;
   wire beat = tvalid && tready_i && rst_ni;
@@ -123,7 +123,7 @@ module resp_edge
       if (ready) assert (!busy_q && !inside_q);
       if (freed) assert (busy_q && free == buffer_q && !inside_q);
       if (beats_q != '0) assert (inside_q);
-      // For induction: the same as the design has it.
+      // For induction: the design's registers have the same values.
       assert (step <= Free);
       assert (busy_q == (step != Idle && !(u_resp.sought_q && (sums || sends))));
       if (busy_q) assert (u_resp.p_q.bytes == bytes_q && u_resp.p_q.seg.buffer == buffer_q);

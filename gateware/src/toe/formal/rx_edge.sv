@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rx_edge.sv - what toe_rx has for who takes its packets, whatever frames come, whoever waits or gives buffers
-// back, and resets at any time: a packet stays until it is taken, all of it; however long nobody takes any, one
-// that was let in has a place, and so has its buffer if it is dropped. By induction, for all time. That no
-// more comes out of the stages than went in is taken as given here: rx_frames.sv shows it of some frames.
+// rx_edge.sv - the packets that toe_rx offers, for any frames, any stalls, any return of
+// buffers, and resets at any time: a packet stays unchanged until it is taken; however long none
+// is taken, each packet that was admitted has room, and so has its buffer if it is dropped. By
+// induction, for all time. That no more packets come out of the stages than went in is an
+// assumption here: rx_frames.sv proves it for some frames.
 `default_nettype none
 
 module rx_edge

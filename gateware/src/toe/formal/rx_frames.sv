@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rx_frames.sv - frames of one beat or two, at any time behind reset, into two packet buffers: each that is not
-// counted as having found no buffer is told of or counted as not ours, once, in order, in forty cycles; and a
-// buffer that is told of is nobody else's until it is given back. Frames are ARP to all, or to somebody else,
-// and differ in a byte; as many cycles as two of them need.
+// rx_frames.sv - frames of one beat or two, at any time after reset, into two packet buffers:
+// each frame that is not counted as without a buffer is delivered or counted as not ours, once,
+// in order, within forty cycles; a delivered buffer holds no other frame until it is returned.
+// Frames are ARP, to broadcast or to another station, and differ in a byte; as many cycles as
+// two of them need.
 `default_nettype none
 
 module rx_frames
@@ -21,7 +22,7 @@ module rx_frames
   always_ff @(posedge clk_i) first_q <= 1'b0;
   always_comb assume (rst_ni == !first_q);
 
-  // Where a frame begins: to whom, from whom, ARP.
+  // The start of a frame: destination, source, ARP.
   logic [63:0][7:0] data;
   always_comb begin
     data = '0;
@@ -31,7 +32,7 @@ module rx_frames
     data[13] = 8'h06;
   end
 
-  // Each buffer that was told of is given back once, at some time.
+  // Each delivered buffer is returned once, at some time.
   logic [1:0] theirs_q = '0;
   wire frees = theirs_q[free_i];
   logic give_q = 1'b0;
@@ -46,33 +47,33 @@ module rx_frames
       .free_valid_i(frees && give_q), .free_i(buf_t'(free_i)), .read_buffer_i('0),
       .read_line_i('0), .read_data_o(), .counts_o(counts));
 
-  // Frames that are in, in order, and how long the first has been. Told of in another order than dropped ones
-  // are counted in: two rows.
+  // Admitted frames in order, and their age. Two rows, since frames are delivered in another order than
+  // dropped ones are counted.
   typedef struct packed {
     logic [1:0] id;
     logic [5:0] age;
   } frame_t;
   logic inside_q = 1'b0, keeps_q = 1'b0;
-  frame_t [2:0] told_q = '0;
-  logic [1:0] told_n_q = '0;
+  frame_t [2:0] ours_q = '0;
+  logic [1:0] ours_n_q = '0;
   logic [2:0] others_q = '0;
   logic [5:0] others_age_q = '0;
   wire begins = valid_i && rst_ni && !inside_q;
   wire let_in = begins && !counts.no_buffer;
   wire takes = valid && ready_i && rst_ni;
-  wire [1:0] kept = told_n_q - 2'(takes);
+  wire [1:0] kept = ours_n_q - 2'(takes);
   always_comb if (inside_q) assume (valid_i);      // a frame comes without pause
   always_ff @(posedge clk_i) begin
     give_q <= !give_q;
     if (rst_ni) begin
       if (valid_i) inside_q <= !last_i;
-      told_n_q <= kept + 2'(let_in && !other_i);
-      if (takes) told_q <= told_q >> $bits(frame_t);
+      ours_n_q <= kept + 2'(let_in && !other_i);
+      if (takes) ours_q <= ours_q >> $bits(frame_t);
       for (int i = 0; i < 3; i++)
         if (2'(i) < kept)
-          told_q[i].age <= (takes ? told_q[(i+1)%3].age : told_q[i].age) +
+          ours_q[i].age <= (takes ? ours_q[(i+1)%3].age : ours_q[i].age) +
                            6'(!valid);
-      if (let_in && !other_i) told_q[kept] <= '{id: id_i, age: '0};
+      if (let_in && !other_i) ours_q[kept] <= '{id: id_i, age: '0};
       others_q <= others_q + 3'(let_in && other_i) - 3'(counts.not_ours);
       others_age_q <= (others_q == '0 || counts.not_ours) ? '0 : others_age_q + 6'd1;
       for (int i = 0; i < 2; i++)
@@ -86,12 +87,12 @@ module rx_frames
       if (u_rx.came) assert (u_rx.coming_q != '0);
       if (begins && counts.no_buffer) assert (!let_in);
       if (valid) begin
-        assert (told_n_q != '0 && packet.kind == PkArp && packet.mac == 48'(told_q[0].id));
+        assert (ours_n_q != '0 && packet.kind == PkArp && packet.mac == 48'(ours_q[0].id));
         assert (packet.seg.buffer < 10'd2 && !theirs_q[packet.seg.buffer[0]]);
       end
       if (counts.not_ours) assert (others_q != '0);
       assert (!(counts.too_long || counts.bad_header || counts.bad_ip_sum || counts.bad_tcp_sum));
-      if (told_n_q != '0) assert (told_q[0].age < 6'd40);
+      if (ours_n_q != '0) assert (ours_q[0].age < 6'd40);
       assert (others_age_q < 6'd40);
     end
   end

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rx_lengths.sv - one frame of up to 96 bytes, whatever stands in it: what toe_rx tells of it lies in it. Its
-// datagram ends within the frame, a packet of TCP comes with whole headers, its payload lies behind them and
-// ends with the datagram, whatever lengths the headers say. As many cycles as it takes until it is told.
+// rx_lengths.sv - one frame of up to 96 bytes with arbitrary contents: what toe_rx delivers of
+// it is within the frame. Its datagram ends in the frame, a TCP packet has its whole headers,
+// its payload follows them and ends with the datagram, whatever the length fields contain. As
+// many cycles as a packet takes until it is delivered.
 `default_nettype none
 
 module rx_lengths
@@ -12,7 +13,7 @@ module rx_lengths
     input wire [511:0] data_i,
     input wire [6:0]   size_i
 );
-  localparam logic [5:0] At = 6'd34;       // behind reset nothing is taken for 31 cycles
+  localparam logic [5:0] At = 6'd34;       // nothing is taken in 31 cycles after reset
 
   logic first_q = 1'b1;
   always_ff @(posedge clk_i) first_q <= 1'b0;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// rx_random.sv - what toe_rx makes of frames, by chance: segments of both IP versions, with tags, options,
-// payload and padding, of which every field and byte must be right; and frames of which one thing is
-// wrong, each counted as what it is. They come without pause and with, and who takes what comes out stands
-// still at times.
+// rx_random.sv - what toe_rx makes of random frames: segments of both IP versions, with tags,
+// options, payload and padding, of which every field and byte must be right; and frames with one
+// fault each, which must be counted as that fault. Frames come with pauses and without, and the
+// taker of packets stalls at times.
 `timescale 1ns / 1ns
 `default_nettype none
 
 module rx_random;
   import toe_pkg::*;
-  localparam int unsigned BufBits = 6;   // more than the queue behind has places
+  localparam int unsigned BufBits = 6;   // more than the queue behind it has entries
   localparam int unsigned Frames = 8_000;
 
   int unsigned seed = 1;
@@ -163,7 +163,7 @@ module rx_random;
     l4[17] = sum[7:0];
     if (wrong == TcpSum) begin
       int unsigned at = $urandom_range(l4.size() - 1);
-      l4[at == 12 ? 13 : at] ^= 8'h10;          // not what says how long the header is
+      l4[at == 12 ? 13 : at] ^= 8'h10;          // not the header's length
     end
     if (v6)
       l3 = {8'h60, 8'(want.seg.ecn) << 4, 8'd0, 8'd0, number(128'(l4.size()), 2),
@@ -310,7 +310,7 @@ module rx_random;
       for (int unsigned i = 0; i < n; i++) s_data[8*i+:8] = frame[at+i];
       s_keep = (n == 64) ? '1 : (64'd1 << n) - 64'd1;
       s_last = at + n == frame.size();
-      // No buffer, or no room behind: it says so with the first beat.
+      // No buffer, or no room in the queue behind it: counted with the first beat.
       #1 lost = lost || (at == 0 && counts.no_buffer);
       if (at == 0 && !lost) note();
       one_cycle();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// table.sv - the flow table and one tuple of four, whatever is asked for it and the others, whatever
-// the key: it is inserted once and found where it was put or moved to until it is deleted, and never
-// afterwards; its packet hits or misses by just that, and no other's packet is given its flow, also
-// of those that have its signature or its rows. Two rows of four in each table; as many requests as
-// the depth has room for, and a packet at any time. Many packets at once: tb/test_table.py,
-// table_random.sv.
+// table.sv - the flow table and one tuple of four, for any requests and any key: the tuple is
+// inserted once, is found where it was put or moved to until it is deleted, and never
+// afterwards; its packet hits or misses accordingly, and no packet of another tuple gets its
+// flow, also of a tuple with its signature or its rows. Two rows of four in each table; as many
+// requests as the depth permits, and a packet at any time. Many packets at once:
+// tb/test_table.py, table_random.sv.
 `default_nettype none
 
 module table_proof
@@ -13,7 +13,7 @@ module table_proof
     input wire         clk_i,
     input wire         rst_ni,
     input wire [383:0] key_i,
-    input wire [1:0]   mine_i,       // the tuple that is looked at
+    input wire [1:0]   mine_i,       // the watched tuple
     input wire         asks_i,
     input wire [1:0]   op_i,
     input wire [1:0]   of_i,
@@ -31,7 +31,7 @@ module table_proof
   always_comb assume (rst_ni == !first_q);
   always_ff @(posedge clk_i) if (first_q) {key_q, mine_q} <= {key_i, mine_i};
 
-  // Four tuples: with a key of anything these are alike in signature or rows in many ways.
+  // Four tuples: with an arbitrary key they share signatures or rows in many ways.
   function automatic tuple_t tuple_of(input logic [1:0] n);
     tuple_t t;
     t = '0;
@@ -57,7 +57,7 @@ module table_proof
   wire asks = asks_i && request_ready;
   wire places = request.op == TbInsert || request.op == TbMove;
   wire about = of_q == mine_q;
-  // Who has a place keeps it: toe_conn gives it to no other meanwhile.
+  // toe_conn never gives the place of a present tuple to another one.
   wire others = places && of_i != mine_q;
   always_comb if (asks_i && present_q && others) assume (request.place != place_q);
 

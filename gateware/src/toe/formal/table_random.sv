@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// table_random.sv - the flow table against a plain list, by chance: requests one behind the other, packets
-// of all tuples meanwhile, and who takes them stands still at times. A packet finds its tuple as it stood
-// when it came, or as it became while it was looked up; never another's. With the whole of a hash's
-// key, and with keys so poor that many tuples look alike.
+// table_random.sv - the flow table against a plain list, with random requests, one after
+// another, and packets of all tuples beside them, whose taker stalls at times. A packet finds
+// its tuple in its state when the packet came or in one that it got during the lookup, never
+// another tuple. With the whole key of a hash, and with keys so weak that many tuples look
+// alike.
 `timescale 1ns / 1ns
 `default_nettype none
 

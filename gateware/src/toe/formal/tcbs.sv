@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tcbs.sv - whatever is evicted and fetched, in whatever time: an event reads the TCB that the one before it
-// of its flow has written, a flow's first reads zero; and none of its events is lost, doubled or
-// overtaken. More flows than places, a memory that answers when it likes, of which nothing is known
-// but what was saved there.
+// tcbs.sv - for any evictions and fetches of any duration: an event reads the TCB that the
+// previous event of its flow has written, the first one of a flow reads zero; no event of the
+// watched flow is lost, doubled or overtaken. There are more flows than places; the memory
+// answers at any time, with arbitrary data except for what was saved there.
 `default_nettype none
 
 module tcbs
@@ -15,7 +15,7 @@ module tcbs
     input wire [1:0]  flow_i,
     input wire [1:0]  watched_i,
     input wire        go_i,
-    input wire [1:0]  new_i,          // what the pipeline makes of a TCB
+    input wire [1:0]  new_i,          // the TCB that the pipeline writes
     input wire        fetch_ready_i,
     input wire        answer_i,       // the memory may answer now
     input wire [1:0]  junk_i,
@@ -79,7 +79,7 @@ module tcbs
       .save_valid_o(save_valid), .save_ready_i(save_ready), .save_flow_o(save_flow),
       .save_o(save), .saved_i(saved), .evicted_o(evicted));
 
-  // An event may begin in the cycle in which the one before it of its flow is written.
+  // An event may start in the cycle in which the previous one of its flow is written.
   fpc_wait #(.PlaceBits(1), .HotBits(HotBits), .Stages(Stages - 1)) u_wait (
       .clk_i, .rst_ni, .valid_i(located_valid), .ready_o(located_ready), .event_i(located),
       .hot_i(hot), .at_i(at), .fresh_i(fresh),
@@ -89,7 +89,7 @@ module tcbs
       .flying_i(flying_q[Stages-2:0]), .flow_i(flow_q[Stages-2:0]), .go_i(go_i && !hole),
       .valid_o(issue), .event_o(out), .at_o(issue_at));
 
-  // ---- the memory: what was saved of the watched flow is there once it said so ----
+  // ---- the memory: a TCB of the watched flow is there once its save is answered ----
 
   bit [2:0] saving_of_q;              // which of saving_q are the watched flow's, the oldest lowest
   logic [Width-1:0] late_q, there_q;  // on its way; in the memory
@@ -103,7 +103,7 @@ module tcbs
     if (saved && saving_of_q[0]) there_q <= late_q;
   end
 
-  // Fetches under way; what they bring was read as soon as they were asked for.
+  // Fetches in flight; their TCB is read in the cycle of the request.
   bit [2:0] asked_q;
   bit [3:0] of_q;
   logic [Width-1:0] brings_q;

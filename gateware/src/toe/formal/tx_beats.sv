@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tx_beats.sv - packets of toe_tx, with payload and without, of two IP versions, with and without options: each
-// leaves in the order in which it was taken, as many beats as it has bytes, its last beat of the bytes that are
-// left over; what is asked of host memory is the lines that its payload lies in, each once, in its send buffer;
-// and of what is asked for all is taken before the packet leaves. Two packets, as many cycles as edges.toml says.
+// tx_beats.sv - packets of toe_tx, with payload and without, of both IP versions, with and
+// without options: they leave in the order in which they were taken, with as many beats as their
+// bytes need, the last one with the rest; toe_tx reads the lines of host memory that contain the
+// payload, each once, in the flow's send buffer; and all requested lines are taken before the
+// packet leaves. Two packets, as many cycles as edges.toml says.
 `default_nettype none
 
 module tx_beats
@@ -61,8 +62,8 @@ module tx_beats
     looked_up.tuple.v6 = v6_q;
   end
 
-  // Packets that are taken and have not left, the first one at [0]; those whose payload is not asked for, as
-  // far as all before them are; beats that memory owes, and that were had of it at all.
+  // Packets that were taken and have not left, the first one at [0]; those whose payload is still to be
+  // requested; beats that memory has still to return, and all that it has returned.
   typedef struct packed {
     logic       v6;
     logic       second;            // around the buffer's end
@@ -74,7 +75,7 @@ module tx_beats
   } packet_t;
   packet_t [3:0] row_q = '0, reads_q = '0;
   logic [2:0] n_q = '0, reads_n_q = '0;
-  logic half_q = 1'b0;             // the first piece is asked for
+  logic half_q = 1'b0;             // the first piece is requested
   logic [4:0] beat_q = '0;
   logic [5:0] owed_q = '0, had_q = '0, left_with_q = '0;
   wire gives = r_valid_i && owed_q != '0;
@@ -151,7 +152,7 @@ module tx_beats
         assert (6'(arlen) + 6'd1 == (half_q ? lines('0, next.piece2)
                                             : lines(next.lane, next.piece1)));
       end
-      if (u_tx.leaving_valid)      // what tx_edge.sv takes as given
+      if (u_tx.leaving_valid)      // what tx_edge.sv assumes
         assert (u_tx.leaving.bytes >= 12'd54 && u_tx.leaving.bytes <= 12'd2048);
     end
   end

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// tx_edge.sv - what toe_tx gives to the link and asks of host memory, whatever it is to send, whoever keeps it
-// waiting, and resets at any time: a beat stays until it is taken, and so does a read's address; all beats of a
-// packet are full but the last, whose bytes come first and are some; packets under way are never more than
-// there are slots, and lines read ahead never more than there are places. By induction, for all time. That a
-// packet has 54 to 2048 bytes is taken as given here: tx_beats.sv shows what lengths they have.
+// tx_edge.sv - what toe_tx sends to the link and reads from host memory, for any packets, any
+// stalls, and resets at any time: a beat stays until it is taken, and so does the address of a
+// read; all beats of a packet are full except the last, whose bytes come first and are at least
+// one; there are never more packets in flight than slots, nor more lines read ahead than
+// entries. By induction, for all time. That a packet has 54 to 2048 bytes is an assumption here:
+// tx_beats.sv proves the lengths.
 `default_nettype none
 
 module tx_edge
@@ -73,11 +74,11 @@ module tx_edge
     {araddr_q, arlen_q} <= {araddr, arlen};
   end
 
-  // Of a line that is there, or read: how many bytes of it count.
+  // Checks the number of valid bytes of a line that is queued or being read.
   function automatic logic fits(input logic last, input logic [6:0] bytes);
     return bytes != 7'd0 && bytes <= 7'd64 && (last || bytes == 7'd64);
   endfunction
-  // The queue of lines: last and bytes stand on top of each (out_t).
+  // The queue of lines: last and bytes are the top bits of each entry (out_t).
   localparam int unsigned About = 542;
   logic [3:0][About:0] lines;
   always_comb

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// tx_random.sv - packets that toe_tx makes, by chance, byte by byte: headers and options, payload from the
-// send buffer of its flow and from nowhere else, also around its end, at all places of a line; both
-// checksums. Host memory answers when it likes, and who takes the packets stands still at times.
+// tx_random.sv - random packets of toe_tx, byte by byte: headers and options, payload from the
+// send buffer of their flow and from nowhere else, also around its end, at all positions in a
+// line; both checksums. Host memory answers at any time, and the taker of packets stalls at
+// times.
 `timescale 1ns / 1ns
 `default_nettype none
 
 module tx_random;
   import toe_pkg::*;
-  localparam int unsigned Qps = 4;         // one is to go, the last one is nobody's
+  localparam int unsigned Qps = 4;         // one is detached, the last one is not enabled
   localparam int unsigned Fpcs = 2;
   localparam int unsigned Cycles = 60_000;
 

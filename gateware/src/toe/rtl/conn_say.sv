@@ -163,7 +163,7 @@ module conn_say
   assign event_valid_o = step_i inside {DetachEvent, UnlistenEvent, CookieEvent, OpenEvent,
                                         MissEvent};
 
-  // ---- peers: RST to what belongs to nobody (RFC 9293 3.10.7.1); an ACK for TIME-WAIT ----
+  // ---- peers: RST to a segment of no connection (RFC 9293 3.10.7.1); an ACK for TIME-WAIT ----
 
   tx_desc_t bare;
   always_comb begin

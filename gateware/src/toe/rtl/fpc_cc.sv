@@ -5,7 +5,7 @@
 //   event_i   what happened (cc_event_t), after loss recovery has seen it
 //   cc_o      the flow's state (cc_t) after it, in the same cycle
 //   early_i   the same flow three cycles earlier, when the outstanding and the acknowledged bytes are known:
-//             the possible windows are computed meanwhile, and event_i selects one. event_i.acked is
+//             the possible windows are computed from it, and event_i selects one. event_i.acked is
 //             early_i.acked, or 0
 //   ask_*     to arithmetic that takes longer than a cycle; state_i is its answer, when EvWindow comes.
 //             A flow that cannot ask now counts the acknowledged bytes and asks at a later ACK.

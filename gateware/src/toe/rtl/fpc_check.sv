@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fpc_check.sv - the checks of RFC 9293 3.10.7 on a segment, in its order, up to the ACK's validity. A
-// segment that passes goes on to fpc_ack (go_ack) and fpc_text (go_text).
+// fpc_check.sv - the checks of RFC 9293 3.10.7 on a segment, in its order, up to the ACK's validity.
+// fpc_ack (go_ack) and fpc_text (go_text) process a segment that passes.
 `resetall
 `default_nettype none
 

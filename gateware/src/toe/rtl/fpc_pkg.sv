@@ -97,7 +97,7 @@ package fpc_pkg;
     logic        open_;        // the window is open
     logic        from_nxt;     // SEG.SEQ >= RCV.NXT
     logic        to_adv;       // SEG.SEQ <= the right edge
-    logic        inside_;      // SEG.SEQ lies in the window
+    logic        inside_;      // SEG.SEQ is in the window
     logic        reaches;      // the segment starts below RCV.NXT and ends above it
     logic        acked;        // SEG.SEQ <= Last.ACK.sent
     logic        had;          // had_before()
@@ -141,7 +141,7 @@ package fpc_pkg;
     tick_t         patience;   // USER_TIMEOUT in ticks
   } seen_t;
 
-  // ---- fpc_check: where the segment goes on ----
+  // ---- fpc_check: which stages process the segment ----
 
   typedef struct packed {
     logic go_ack;              // to fpc_ack

@@ -2,7 +2,7 @@
 // fpc_tell.sv - the list of flows with something to report. Each gets room in the HW ring of its queue pair
 // before its event joins the others, so that the cycle in which an event starts does not depend on room.
 //
-//   list ---> asks_q ---- granted, or none needed ----> told, in turn with events
+//   list ---> asks_q ---- granted, or none needed ----> due, in turn with events
 //     ^          | refused
 //     +----------+
 `resetall
@@ -43,13 +43,13 @@ module fpc_tell
   logic listed, asks_q, refused_q;
   listed_t head, asks_for_q;
   logic [IndexBits:0] room;
-  logic [1:0] told_room;
+  logic [1:0] due_room;
 
   // A flow listed for a removed queue pair passes without room: its TCB has the current owner of the flow.
   wire gone = gone_i[asks_for_q.qp];
-  wire may = asks_q && !refused_q && told_room != 2'd0;
+  wire may = asks_q && !refused_q && due_room != 2'd0;
   wire leaves = may && (gone || grant_i);
-  // A refused flow gives way to the next one, and only then: if flows rotated in between, one might
+  // A refused flow is replaced by the next one, and only then: if flows rotated in between, one might
   // miss every turn of this FPC. While it moves, a cycle later, there is no request.
   wire rotates = refused_q && listed && !push_i;
   wire loads = listed && (!asks_q || leaves || rotates);
@@ -70,9 +70,9 @@ module fpc_tell
   assign ask_qp_o = asks_for_q.qp;
   assign take_o = ask_o && grant_i;
 
-  toe_fifo #(.Width($bits(listed_t) + 1), .AddrBits(1)) told (
+  toe_fifo #(.Width($bits(listed_t) + 1), .AddrBits(1)) due (
     .clk_i, .rst_ni,
-    .push_i(leaves), .data_i({asks_for_q, !gone}), .room_o(told_room),
+    .push_i(leaves), .data_i({asks_for_q, !gone}), .room_o(due_room),
     .valid_o, .pop_i, .data_o({flow_o, qp_o, placed_o})
   );
 

@@ -70,7 +70,7 @@ module fpc_wait
     return any;
   endfunction
 
-  // Of the next cycle, but for what begins in this one.
+  // Whether the flow is in the pipeline in the next cycle; without the event that starts in this one.
   function automatic logic flies_on(input flow_t flow);
     return flies(flying_i << 1, flow_i << $bits(flow_t), flow);
   endfunction
@@ -154,7 +154,7 @@ module fpc_wait
       want_flow_q <= pick_flow;
       want_fresh_q <= pick_fresh;
     end
-    // What another of its flow had asked for may come meanwhile.
+    // The TCB may arrive by the request of another event of the flow.
     if (!rst_ni) want_q <= 1'b0;
     else if (picked) want_q <= (picks & like_came) == '0;
     else want_q <= want_q && !want_ready_i && !(came_i && came_flow_i == want_flow_q);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rx_options.sv - TCP options, one packet a cycle: Items stages, each takes one option and up to three
 // NOPs before it (RFC 9293 3.1, RFC 7323 appendix A). What does not fit its length ends the list, as
-// with Linux; what comes after Items options is not read. Which bytes are NOPs stands beside them, and
-// how many come first: counted when they were moved, so that a stage begins with where its option is.
+// with Linux; what comes after Items options is not read. A flag for each byte says
+// whether it is a NOP, and the leading ones are counted when the bytes are moved: so a stage begins
+// with the position of its option.
 `resetall
 `default_nettype none
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // toe_box.sv - the TOE with the edges of a card's shell: AXI-Stream of 512 bits each way, one AXI4
 // master to host memory, one to a memory of TCBs, AXI4-Lite registers, requests for MSI-X messages. One
-// clock. Time comes from outside: a count of nanoseconds, a counter of the shell's or a clock that
-// somebody disciplines.
+// clock. Time comes from outside, as a count of nanoseconds: a counter of the shell or a disciplined
+// clock.
 `resetall
 `default_nettype none
 

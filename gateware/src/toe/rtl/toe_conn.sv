@@ -140,7 +140,7 @@ module toe_conn
   logic [Qps-1:0] scanned_q;
   logic [FlowBits:0] purges_q;
 
-  // ---- the queue of events, so that toe_conn serves the FPC that is to take them meanwhile ----
+  // ---- the queue of events: while an FPC does not take them, toe_conn still serves its messages ----
 
   logic event_valid;
   event_t event_new;

@@ -567,7 +567,7 @@ module toe_dmaw
     else if (ends) busy_q <= 1'b0;
   end
 
-  // ---- what is told of ----
+  // ---- reports: commands written, buffers freed, heads of the rings ----
 
   wire dropped = passes && next_q.kind == WrCommand;
   wire freed = passes && next_q.kind == WrPlace;

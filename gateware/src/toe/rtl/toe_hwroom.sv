@@ -43,8 +43,8 @@ module toe_hwroom
   //   grant -> taken_q -> promised_q -> left_q -> some_q, many_q
   //
   // So the flags lag grants by three cycles. In these a ring grants more only when it has more room
-  // than could have been granted meanwhile. Returned room becomes available late, which is safe; for a
-  // written command the head lags as much as the promised room.
+  // than could have been granted in that time. Returned room becomes available late, which is safe;
+  // for a written command the head lags as much as the promised room.
   logic [Qps-1:0][31:0] promised_q, left_q;
   logic [Qps-1:0] taken, taken_q, taken_q2, recent_q, some_q, many_q;
   logic [Qps-1:0][TurnBits+1:0] back_q;

@@ -3,7 +3,7 @@
 //
 // Sequence numbers are absolute, as on the wire. Offsets in buffers are (seq - iss - 1) and
 // (seq - irs - 1), modulo the buffer's size, which is a power of two. Addresses and ports are
-// numbers; an IPv4 address stands in the low 32 bits.
+// numbers; an IPv4 address is in the low 32 bits.
 `resetall
 `default_nettype none
 

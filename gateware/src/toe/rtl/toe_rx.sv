@@ -355,7 +355,7 @@ module toe_rx
     net_q7.link <= sum_link(frame_q6.head, frame_q6.where.l3);
   end
 
-  // ---- cycle 7: the transport header, moved to the front; sums of what stands before it, and of the
+  // ---- cycle 7: the transport header, moved to the front; sums of the bytes before it, and of the
   // pseudo header, by fours ----
 
   typedef struct packed {
@@ -369,7 +369,7 @@ module toe_rx
     logic               header_ok;
     logic               whole;      // the frame has all bytes that the headers name
     logic [4:0][17:0]   header;     // sums, of the IP header
-    logic [21:0]        before_l3;  // ... of what stands before it
+    logic [21:0]        before_l3;  // ... of the bytes before it
     logic [3:0][17:0]   pseudo;     // ... of the addresses
     logic [47:0]        from;
     logic [47:0]        to;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // toe_table.sv - from a tuple to its flow (S1.5), one lookup a cycle; toe_conn inserts, moves, deletes.
 //
-// A tuple may stand in either of two rows of four, which two hashes name; a new one goes where there is
-// more room. At the load that there can be (half of the places) both rows are full once in many
-// billions of connections: the connection is refused then, and counted. The hash is Toeplitz's with
-// a secret key, so that nobody can find tuples for one row.
+// A tuple is in one of two rows of four, which two hashes select; a new one goes into the row with more
+// room. At the highest possible load (half of the places) both rows are full once in many billions of
+// connections: such a connection is refused and counted. The hash is Toeplitz's with a secret key, so
+// that an attacker cannot find tuples of one row.
 //
 //   cycle  0        1        2         3               4        5
 //          tuple    hash     rows      signatures      path     hit or miss

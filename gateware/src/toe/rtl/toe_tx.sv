@@ -167,7 +167,7 @@ module toe_tx
     end
   end
 
-  // a: the path is looked up, options are made; b: it is there; m: so are the headers but for IPv4's
+  // a: the path is looked up, options are made; b: it is there; m: so are the headers, except IPv4's
   // checksum; n: its sum, and that of the pseudo header; c: all of it. The payload's place comes along.
   logic a_valid_q, b_valid_q, m_valid_q, n_valid_q, c_valid_q, a_bare_q, b_bare_q, b_held_q;
   tx_desc_t a_q, b_q;
