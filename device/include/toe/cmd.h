@@ -164,8 +164,8 @@ enum toe_option {
     /* bytes of payload and options in a segment at most, 88..32767, announced to the peer where
      * the SYN is yet to come; 0: no bound */
     TOE_OPT_MAXSEG = 41,
-    /* who else may bind to the port while the connection is there, and then in TIME-WAIT: 1
-     * SO_REUSEADDR, 2 SO_REUSEPORT, 3 both, 0 nobody; see BIND */
+    /* sockets that may bind to the same port during the connection and its TIME-WAIT: 1 with
+     * SO_REUSEADDR, 2 with SO_REUSEPORT, 3 with either, 0 none; see BIND */
     TOE_OPT_REUSE = 44,
     /* TOS or Traffic Class, 0..255; its ECN field is not used */
     TOE_OPT_TOS = 42,
@@ -208,7 +208,7 @@ enum toe_reason {
     TOE_R_NOTCONN = 107,
     /* the peer did not answer */
     TOE_R_TIMEDOUT = 110,
-    /* nobody had accepted it: another who listens there has the connection now */
+    /* not yet accepted; the connection has moved to another listener of the port */
     TOE_R_STALE = 116,
     /* the peer refused the connection */
     TOE_R_REFUSED = 111,
