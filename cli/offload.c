@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,15 +17,9 @@
 #include "common/daemon.h"
 #include "common/exit.h"
 #include "common/message.h"
+#include "common/options.h"
 #include "common/usage.h"
 #include "offload.h"
-
-static const struct option offload_options[] = {
-    {"json", no_argument, NULL, 'j'},
-    {"socket", required_argument, NULL, 's'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 struct request {
     const char *socket_path;
@@ -52,31 +45,16 @@ static int check_changes(const struct request *r)
 
 static int parse(int argc, char **argv, struct request *r)
 {
-    int c;
+    const struct cli_option known[] = {
+        {"json", .flag = &r->json}, {"socket", .text = &r->socket_path}, {.name = NULL}};
+    int code =
+        cli_options(&(struct cli_options){.verb = "offload", .known = known, .usage = cli_usage},
+                    argc, argv, &r->done);
 
-    optind = 1;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "+:h", offload_options, NULL)) != -1) {
-        switch (c) {
-        case 'j':
-            r->json = true;
-            break;
-        case 's':
-            r->socket_path = optarg;
-            break;
-        case 'h':
-            cli_usage(false);
-            r->done = true;
-            return CLI_OK;
-        case ':':
-            cli_message("offload: option %s needs a value", argv[optind - 1]);
-            return CLI_USAGE;
-        default:
-            cli_message("offload: unknown option %s", argv[optind - 1]);
-            cli_usage(true);
-            return CLI_USAGE;
-        }
-    }
+    if (r->done)
+        cli_usage(false);
+    if (code || r->done)
+        return code;
     if ((argc - optind) % 2) {
         cli_message("offload: %s: a value is missing; want on or off", argv[argc - 1]);
         return CLI_USAGE;

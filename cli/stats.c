@@ -2,7 +2,6 @@
 /* stats.c - `toehold stats`: prints the counters of toed (toe/attach.h, TOEDEV_HELLO_QUERY). */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,15 +14,9 @@
 #include "common/daemon.h"
 #include "common/exit.h"
 #include "common/message.h"
+#include "common/options.h"
 #include "common/usage.h"
 #include "stats.h"
-
-static const struct option stats_options[] = {
-    {"json", no_argument, NULL, 'j'},
-    {"socket", required_argument, NULL, 's'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
-};
 
 struct style {
     const char *head, *end;
@@ -42,31 +35,16 @@ static struct style choose_style(void)
 
 static int parse(int argc, char **argv, const char **socket_path, bool *json, bool *done)
 {
-    int c;
+    const struct cli_option known[] = {
+        {"json", .flag = json}, {"socket", .text = socket_path}, {.name = NULL}};
+    int code =
+        cli_options(&(struct cli_options){.verb = "stats", .known = known, .usage = cli_usage},
+                    argc, argv, done);
 
-    optind = 1;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "+:h", stats_options, NULL)) != -1) {
-        switch (c) {
-        case 'j':
-            *json = true;
-            break;
-        case 's':
-            *socket_path = optarg;
-            break;
-        case 'h':
-            cli_usage(false);
-            *done = true;
-            return CLI_OK;
-        case ':':
-            cli_message("stats: option %s needs a value", argv[optind - 1]);
-            return CLI_USAGE;
-        default:
-            cli_message("stats: unknown option %s", argv[optind - 1]);
-            cli_usage(true);
-            return CLI_USAGE;
-        }
-    }
+    if (*done)
+        cli_usage(false);
+    if (code || *done)
+        return code;
     if (optind < argc) {
         cli_message("stats: unexpected argument %s", argv[optind]);
         return CLI_USAGE;

@@ -85,7 +85,8 @@ void soc_raise(uint32_t mask)
     REGS->RAISE = mask;
 }
 
-/* ---- the two functions that compilers call implicitly ---- */
+/* ---- the two functions that compilers call implicitly ----
+ * examples/bare_riscv/board.c has its own: the example is one folder to copy, without firmware/. */
 
 void *memcpy(void *restrict dst, const void *restrict src, size_t n);
 void *memcpy(void *restrict dst, const void *restrict src, size_t n)

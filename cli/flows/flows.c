@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "common/daemon.h"
 #include "common/exit.h"
 #include "common/message.h"
+#include "common/options.h"
 #include "filter.h"
 #include "flows.h"
 #include "print.h"
@@ -54,37 +54,11 @@ struct options {
 
 static int parse(int argc, char **argv, struct options *o)
 {
-    static const struct option known[] = {
-        {"json", no_argument, NULL, 'j'},
-        {"socket", required_argument, NULL, 's'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int c;
+    const struct cli_option known[] = {
+        {"json", 'j', .flag = &o->json}, {"socket", .text = &o->socket_path}, {.name = NULL}};
 
-    optind = 1;
-    opterr = 0;
-    while ((c = getopt_long(argc, argv, "+:jh", known, NULL)) != -1) {
-        switch (c) {
-        case 'j':
-            o->json = true;
-            break;
-        case 's':
-            o->socket_path = optarg;
-            break;
-        case 'h':
-            o->help = true;
-            return CLI_OK;
-        case ':':
-            cli_message("flows: option %s needs a value", argv[optind - 1]);
-            return CLI_USAGE;
-        default:
-            cli_message("flows: unknown option %s; toehold flows --help lists them",
-                        argv[optind - 1]);
-            return CLI_USAGE;
-        }
-    }
-    return CLI_OK;
+    return cli_options(&(struct cli_options){.verb = "flows", .known = known}, argc, argv,
+                       &o->help);
 }
 
 /* Asks for one batch. NULL, with an exit code, after a message. */

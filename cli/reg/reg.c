@@ -2,7 +2,6 @@
 /* reg.c - `toehold reg`: lists, reads, writes and watches registers by name or address. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,11 +9,13 @@
 #include <string.h>
 #include <strings.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <toe/number.h>
 
 #include "../common/exit.h"
 #include "../common/message.h"
+#include "../common/options.h"
 #include "names.h"
 #include "reg.h"
 #include "show.h"
@@ -42,66 +43,27 @@ struct request {
     char **word;
 };
 
-static const struct option reg_options[] = {
-    {"bar", required_argument, NULL, 'b'},   {"json", no_argument, NULL, 'j'},
-    {"every", required_argument, NULL, 'e'}, {"count", required_argument, NULL, 'n'},
-    {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
-};
-
-static int wrong(void)
+static void usage(bool wrong)
 {
-    fputs(usage_text, stderr);
-    return CLI_USAGE;
-}
-
-static int take_option(int c, char **argv, struct request *r)
-{
-    char want[TOE_NUMBER_WANT];
-
-    switch (c) {
-    case 'b':
-        r->bar = optarg;
-        return CLI_OK;
-    case 'j':
-        r->json = true;
-        return CLI_OK;
-    case 'h':
-        r->help = true;
-        return CLI_OK;
-    case 'e':
-        if (toe_number(optarg, 1, 3600000, &r->every_ms, want, sizeof want))
-            return CLI_OK;
-        cli_message("reg: --every %s is not %s (milliseconds)", optarg, want);
-        return CLI_USAGE;
-    case 'n':
-        if (toe_number(optarg, 1, 1000000000, &r->count, want, sizeof want))
-            return CLI_OK;
-        cli_message("reg: --count %s is not %s", optarg, want);
-        return CLI_USAGE;
-    case ':':
-        cli_message("reg: option %s needs a value", argv[optind - 1]);
-        return CLI_USAGE;
-    default:
-        cli_message("reg: unknown option %s", argv[optind - 1]);
-        return wrong();
-    }
+    fputs(usage_text, wrong ? stderr : stdout);
 }
 
 static int parse(int argc, char **argv, struct request *r)
 {
-    int c, code;
-
-    optind = 1;
-    opterr = 0;
+    const struct cli_option known[] = {
+        {"bar", 'b', .text = &r->bar},
+        {"json", 'j', .flag = &r->json},
+        {"every", .number = &r->every_ms, .min = 1, .max = 3600000, .unit = "milliseconds"},
+        {"count", .number = &r->count, .min = 1, .max = 1000000000},
+        {.name = NULL}};
     /* Options may follow names, as in `reg read CTRL --json`. */
-    while ((c = getopt_long(argc, argv, ":b:jh", reg_options, NULL)) != -1) {
-        code = take_option(c, argv, r);
-        if (code || r->help)
-            return code;
-    }
+    const struct cli_options options = {
+        .verb = "reg", .known = known, .usage = usage, .mixed = true};
+    int code = cli_options(&options, argc, argv, &r->help);
+
     r->words = argc - optind;
     r->word = argv + optind;
-    return CLI_OK;
+    return code;
 }
 
 /* Opens the window and finds its blocks. Bare addresses need no blocks, so that they work on any
@@ -445,12 +407,13 @@ int cli_reg(int argc, char **argv)
     if (code)
         return code;
     if (r.help) {
-        fputs(usage_text, stdout);
+        usage(false);
         return CLI_OK;
     }
     if (r.words == 0) {
         cli_message("reg: a command is missing; give list, blocks, dump, read, write or watch");
-        return wrong();
+        usage(true);
+        return CLI_USAGE;
     }
     for (i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (!strcmp(commands[i].name, r.word[0])) {
@@ -460,5 +423,6 @@ int cli_reg(int argc, char **argv)
         }
     cli_message("reg: unknown command %s; give list, blocks, dump, read, write or watch",
                 r.word[0]);
-    return wrong();
+    usage(true);
+    return CLI_USAGE;
 }

@@ -35,9 +35,9 @@ struct rtt_options {
     struct sockaddr_storage to;
     socklen_t to_len;
     char to_name[96];
-    unsigned long count;       /* probes or samples; 0: until the time is over or SIGINT */
-    unsigned long interval_us; /* between probes */
-    unsigned long timeout_ms, size, seconds, every_s, tag_offset, local_port, remote_port;
+    uint64_t count;       /* probes or samples; 0: until the time is over or SIGINT */
+    uint64_t interval_us; /* between probes */
+    uint64_t timeout_ms, size, seconds, every_s, tag_offset, local_port, remote_port;
 };
 
 /* Size of the reason why there is no result. */

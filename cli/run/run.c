@@ -2,7 +2,6 @@
 /* run.c - `toehold run`: executes a command with the preload library and its settings. */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,11 +11,11 @@
 
 #include <toe/attach.h>
 #include <toe/inline.h>
-#include <toe/number.h>
 
 #include "../common/daemon.h"
 #include "../common/exit.h"
 #include "../common/message.h"
+#include "../common/options.h"
 #include "../common/part.h"
 #include "../common/usage.h"
 #include "gateware.h"
@@ -33,43 +32,6 @@ struct run_options {
     const char *socket, *busy_poll;
     const char *engine; /* "inline" or "thread"; NULL: toed, or the gateware in its place */
     bool gateware;      /* start the simulated gateware TOE for the command */
-};
-
-/* Options of an engine within the command; the engine checks their values. */
-#define FOR_ENGINE(name)                                                                           \
-    {                                                                                              \
-        name, required_argument, NULL, 'e'                                                         \
-    }
-
-static const struct option run_options[] = {
-    {"require", no_argument, NULL, 'r'},
-    {"socket", required_argument, NULL, 's'},
-    {"report", no_argument, NULL, 'p'},
-    {"busy-poll-us", required_argument, NULL, 'b'},
-    {"help", no_argument, NULL, 'h'},
-    {"engine", required_argument, NULL, 'E'},
-    FOR_ENGINE("netif"),
-    FOR_ENGINE("netio"),
-    FOR_ENGINE("ip"),
-    FOR_ENGINE("gateway"),
-    FOR_ENGINE("ip6"),
-    {"ip6-auto", no_argument, NULL, 'e'},
-    {"rfc1337", no_argument, NULL, 'e'},
-    FOR_ENGINE("gateway6"),
-    FOR_ENGINE("mac"),
-    FOR_ENGINE("mtu"),
-    FOR_ENGINE("spin-us"),
-    FOR_ENGINE("max-flows"),
-    FOR_ENGINE("max-neighbours"),
-    FOR_ENGINE("congestion"),
-    FOR_ENGINE("ecn"),
-    FOR_ENGINE("mtu-probing"),
-    FOR_ENGINE("ttl"),
-    FOR_ENGINE("seed"),
-    FOR_ENGINE("offload"),
-    FOR_ENGINE("cpu"),
-    FOR_ENGINE("linger-ms"),
-    {NULL, 0, NULL, 0},
 };
 
 /* Selects the engine: the option, else the environment. Returns 0 or an exit code. */
@@ -96,54 +58,62 @@ static int choose_engine(struct run_options *opt)
     return 0;
 }
 
+static bool for_engine(void *arg, const char *name, const char *value)
+{
+    (void)arg;
+    return cli_inline_option(name, value);
+}
+
+/* Options of an engine within the command; the engine checks their values. */
+#define FOR_ENGINE(name)                                                                           \
+    {                                                                                              \
+        name, .take = for_engine                                                                   \
+    }
+#define FLAG_FOR_ENGINE(name)                                                                      \
+    {                                                                                              \
+        name, .take = for_engine, .bare = true                                                     \
+    }
+
 /* Returns 0 or an exit code. *done: --help was given, there is nothing to run. */
 static int parse(int argc, char **argv, struct run_options *opt, bool *done)
 {
-    char want[TOE_NUMBER_WANT];
-    uint64_t n;
-    int c, which;
+    uint64_t us;
+    const struct cli_option known[] = {
+        {"require", .flag = &opt->require},
+        {"socket", .text = &opt->socket},
+        {"report", .flag = &opt->report},
+        {"busy-poll-us", .number = &us, .max = BUSY_POLL_LIMIT, .text = &opt->busy_poll},
+        {"engine", .text = &opt->engine},
+        FOR_ENGINE("netif"),
+        FOR_ENGINE("netio"),
+        FOR_ENGINE("ip"),
+        FOR_ENGINE("gateway"),
+        FOR_ENGINE("ip6"),
+        FLAG_FOR_ENGINE("ip6-auto"),
+        FLAG_FOR_ENGINE("rfc1337"),
+        FOR_ENGINE("gateway6"),
+        FOR_ENGINE("mac"),
+        FOR_ENGINE("mtu"),
+        FOR_ENGINE("spin-us"),
+        FOR_ENGINE("max-flows"),
+        FOR_ENGINE("max-neighbours"),
+        FOR_ENGINE("congestion"),
+        FOR_ENGINE("ecn"),
+        FOR_ENGINE("mtu-probing"),
+        FOR_ENGINE("ttl"),
+        FOR_ENGINE("seed"),
+        FOR_ENGINE("offload"),
+        FOR_ENGINE("cpu"),
+        FOR_ENGINE("linger-ms"),
+        {.name = NULL},
+    };
+    int code = cli_options(&(struct cli_options){.verb = "run", .known = known, .usage = cli_usage},
+                           argc, argv, done);
 
-    optind = 1;
-    opterr = 0;
-    /* "+": stop at the first word of the command. */
-    while ((c = getopt_long(argc, argv, "+:h", run_options, &which)) != -1) {
-        switch (c) {
-        case 'r':
-            opt->require = true;
-            break;
-        case 's':
-            opt->socket = optarg;
-            break;
-        case 'p':
-            opt->report = true;
-            break;
-        case 'b':
-            if (!toe_number(optarg, 0, BUSY_POLL_LIMIT, &n, want, sizeof want)) {
-                cli_message("--busy-poll-us %s is not %s", optarg, want);
-                return CLI_USAGE;
-            }
-            opt->busy_poll = optarg;
-            break;
-        case 'E':
-            opt->engine = optarg;
-            break;
-        case 'e':
-            if (!cli_inline_option(run_options[which].name, optarg))
-                return CLI_USAGE;
-            break;
-        case 'h':
-            cli_usage(false);
-            *done = true;
-            return CLI_OK;
-        case ':':
-            cli_message("run: option %s needs a value", argv[optind - 1]);
-            return CLI_USAGE;
-        default:
-            cli_message("run: unknown option %s", argv[optind - 1]);
-            cli_usage(true);
-            return CLI_USAGE;
-        }
-    }
+    if (*done)
+        cli_usage(false);
+    if (code || *done)
+        return code;
     if (opt->socket && !*opt->socket) {
         cli_message("--socket needs a path");
         return CLI_USAGE;

@@ -6,22 +6,7 @@
  */
 #include <stdlib.h>
 
-#include <toe/image.h>
-
 #include "tcpsim_parts.h"
-
-static int put(void *arg, const void *data, toec_u32 n)
-{
-    struct image *m = arg;
-
-    if (m->n + n > m->room) {
-        m->room = 2 * m->room + n;
-        m->bytes = must(realloc(m->bytes, m->room));
-    }
-    memcpy(m->bytes + m->n, data, n);
-    m->n += n;
-    return 0;
-}
 
 static void name_of(void *arg, void *owner, int listener, toec_u64 *out)
 {
@@ -63,7 +48,7 @@ static int take_listener(void *arg, toec_u64 name, toec_u32 id, const struct toe
 
 void image_save(struct image *m, const struct host *h)
 {
-    struct toec_saver to = {m, put, name_of};
+    struct toec_saver to = {m, image_put, name_of};
 
     m->n = 0;
     assert_int_equal(toec_save(h->stack, &to, h->sim->now), 0);
@@ -79,47 +64,19 @@ const char *image_restore(const struct image *m, struct host *h)
     return toec_restore(h->stack, m->bytes, m->n, &by, h->sim->now);
 }
 
-void image_free(struct image *m)
-{
-    free(m->bytes);
-    memset(m, 0, sizeof(*m));
-}
-
-/* Prints the place. */
-static void differ(const struct image *a, const struct image *b)
-{
-    struct toec_image_in x, y;
-
-    toec_image_open(&x, a->bytes, a->n);
-    toec_image_open(&y, b->bytes, b->n);
-    while (toec_image_next(&x) == 1 && toec_image_next(&y) == 1) {
-        unsigned i = 0, tag = 0, at = 0;
-
-        if (x.type == y.type && x.n == y.n && memcmp(x.fields, y.fields, x.n) == 0)
-            continue;
-        for (; i < x.n && i < y.n && x.fields[i] == y.fields[i]; i++)
-            if (i == at) {
-                tag = x.fields[i];
-                at += 2u + x.fields[i + 1];
-            }
-        fail_msg("saved again, record 0x%x is 0x%x; the first difference is in field %u or behind",
-                 x.type, y.type, tag);
-    }
-    fail_msg("saved again, the image has %lu bytes and had %lu", b->n, a->n);
-}
-
 void sim_hand_over(struct host *h)
 {
     static struct image first, again;
     const char *wrong;
+    char difference[128];
 
     image_save(&first, h);
     wrong = image_restore(&first, h);
     if (wrong)
         fail_msg("%s", wrong);
     image_save(&again, h);
-    if (first.n != again.n || memcmp(first.bytes, again.bytes, first.n) != 0)
-        differ(&first, &again);
+    if (!image_equal(&first, &again, difference, sizeof(difference)))
+        fail_msg("saved again, %s", difference);
 }
 
 void sim_hand_over_now_and_then(struct host *h)

@@ -19,6 +19,7 @@
 #include <toe/counters.h>
 
 #include "frames.h"
+#include "memimage.h"
 #include "random.h"
 
 #define SEC  1000000000ull
@@ -136,15 +137,9 @@ struct conn *conn_peer(struct conn *c);
 
 /* ---- tcphand.c ---- */
 
-struct image {
-    uint8_t *bytes;
-    unsigned long n, room;
-};
-
 void image_save(struct image *m, const struct host *h);
 /* Restores the host's stack from the image; returns NULL, or the error. */
 const char *image_restore(const struct image *m, struct host *h);
-void image_free(struct image *m);
 /* Both; saved again, the image is the same. */
 void sim_hand_over(struct host *h);
 

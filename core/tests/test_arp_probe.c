@@ -5,7 +5,7 @@
 
 #include "bench.h"
 
-static const uint8_t nobody[6];
+static const uint8_t no_mac[6];
 
 static void begin(struct bench *b)
 {
@@ -34,7 +34,7 @@ static void expect_request(struct bench *b, uint32_t spa)
     assert_int_equal(peek16(f->data + 20), 1);
     assert_memory_equal(f->data + 22, own_mac, 6);
     assert_int_equal(peek32(f->data + 28), spa);
-    assert_memory_equal(f->data + 32, nobody, 6);
+    assert_memory_equal(f->data + 32, no_mac, 6);
     assert_int_equal(peek32(f->data + 38), OWN_IP);
 }
 
@@ -55,7 +55,7 @@ static void nobody_objects(void **state)
         at[i] = b.now;
         expect_request(&b, 0);
         assert_null(bench_next(&b));
-        assert_int_equal(state_of(&b, nobody), TOEC_IP4_TESTED);
+        assert_int_equal(state_of(&b, no_mac), TOEC_IP4_TESTED);
     }
     assert_true(at[0] - start <= SEC + 20 * MSEC);
     for (i = 1; i < 3; i++)
@@ -64,7 +64,7 @@ static void nobody_objects(void **state)
     assert_null(bench_next(&b));
     bench_pass(&b, 60 * MSEC);
     expect_request(&b, OWN_IP);
-    assert_int_equal(state_of(&b, nobody), TOEC_IP4_OWN);
+    assert_int_equal(state_of(&b, no_mac), TOEC_IP4_OWN);
     bench_pass(&b, 2 * SEC + 20 * MSEC);
     expect_request(&b, OWN_IP);
     assert_true(bench_poll(&b) == TOEC_NEVER);
@@ -119,10 +119,10 @@ static void somebody_objects(void **state)
         bench_pass(&b, 1500 * MSEC);
         /* our own probe, reflected by the network, is no objection */
         bench_input(&b, f, make_arp(f, 1, own_mac, 0, broadcast_mac, OWN_IP));
-        assert_int_equal(state_of(&b, nobody), TOEC_IP4_TESTED);
+        assert_int_equal(state_of(&b, no_mac), TOEC_IP4_TESTED);
         bench_input(&b, f,
                     make_arp(f, heard[i].op, other_mac, heard[i].spa, own_mac, heard[i].tpa));
-        assert_int_equal(state_of(&b, heard[i].counts ? other_mac : nobody),
+        assert_int_equal(state_of(&b, heard[i].counts ? other_mac : no_mac),
                          heard[i].counts ? TOEC_IP4_TAKEN : TOEC_IP4_TESTED);
         assert_int_equal(bench_counter(&b, TOEC_C_arp_conflict), heard[i].counts);
         bench_forget_sent(&b);
@@ -140,7 +140,7 @@ static void claims_in_use(void **state)
 
     (void)state;
     bench_init(&b);
-    assert_int_equal(state_of(&b, nobody), TOEC_IP4_OWN);
+    assert_int_equal(state_of(&b, no_mac), TOEC_IP4_OWN);
     bench_input(&b, f, make_arp(f, 1, other_mac, OWN_IP, broadcast_mac, OWN_IP));
     assert_int_equal(state_of(&b, other_mac), TOEC_IP4_OWN);
     bench_stop(&b);

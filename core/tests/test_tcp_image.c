@@ -402,20 +402,6 @@ struct forge {
     void *mem;
 };
 
-static int put_image(void *arg, const void *data, toec_u32 n)
-{
-    struct image *m = arg;
-
-    if (m->n + n > m->room) {
-        m->room = 2 * m->room + n;
-        m->bytes = realloc(m->bytes, m->room);
-        assert_non_null(m->bytes);
-    }
-    memcpy(m->bytes + m->n, data, n);
-    m->n += n;
-    return 0;
-}
-
 /* Saves an image without its last record. */
 static void forge_init(struct forge *f, int ip6)
 {
@@ -429,7 +415,7 @@ static void forge_init(struct forge *f, int ip6)
     f->m.n -= 4;
     f->mem = aligned_alloc(64, (f->s.host[0].mem_size + 63) & ~63ul);
     assert_non_null(f->mem);
-    toec_image_start(&f->o, put_image, &f->m);
+    toec_image_start(&f->o, image_put, &f->m);
 }
 
 static void forge_end(struct forge *f)
@@ -707,13 +693,13 @@ static void test_too_long_to_write(void **state)
     unsigned i;
 
     (void)state;
-    toec_image_start(&o, put_image, &m);
+    toec_image_start(&o, image_put, &m);
     toec_image_begin(&o, 1);
     toec_image_bytes(&o, 1, zero, 256);
     toec_image_end(&o);
     assert_int_equal(o.failed, 1);
     assert_int_equal(m.n, 0);
-    toec_image_start(&o, put_image, &m);
+    toec_image_start(&o, image_put, &m);
     toec_image_begin(&o, 1);
     for (i = 0; i < TOEC_RECORD_MAX / 257; i++)
         toec_image_bytes(&o, 1, zero, 255);
@@ -744,15 +730,15 @@ static void test_every_sentence(void **state)
         "records of transmissions than there is room for",
         "its listeners are in no order",
         "a listener is none",
-        "a listener that nobody knows",
-        "a flow that nobody knows",
+        "a listener that the host does not know",
+        "a flow that the host does not know",
         "a path MTU is none",
         "twice in TIME-WAIT",
         "fewer flows",
         "a key of TCP-AO is none that there is",
         "more keys of TCP-AO than there is room for",
-        "keys are there twice, or of nobody",
-        "it has keys of nobody",
+        "keys are there twice, or without an owner",
+        "it has keys without an owner",
         "a flow has lost its keys",
         "a flow is there twice",
         "in the middle of a flow",

@@ -10,7 +10,7 @@
 
 #include "tcpsim.h"
 
-static const uint8_t other[6] = {2, 0, 0, 0, 0, 9}, nobody[6];
+static const uint8_t other[6] = {2, 0, 0, 0, 0, 9}, no_mac[6];
 
 static void begin(struct sim *s, int probe)
 {
@@ -55,12 +55,12 @@ static void test_address_under_test(void **state)
     (void)state;
     begin(&s, 1);
     h = &s.host[0];
-    for (i = 0; i < 200 && state_of(h, nobody) == TOEC_IP4_TESTED; i++) {
+    for (i = 0; i < 200 && state_of(h, no_mac) == TOEC_IP4_TESTED; i++) {
         sim_run(&s, 50 * MSEC);
         sim_hand_over(h);
     }
     assert_in_range(i, 3000 / 50, 8000 / 50);
-    assert_int_equal(state_of(h, nobody), TOEC_IP4_OWN);
+    assert_int_equal(state_of(h, no_mac), TOEC_IP4_OWN);
     for (i = 0; i < 100; i++) {
         sim_run(&s, 50 * MSEC);
         sim_hand_over(h);
@@ -190,7 +190,7 @@ static void test_addresses_in_no_state(void **state)
     h->stack->ip4 = 0;
     refused(h, &owned, another);
     sim_run(&s, SEC);
-    assert_int_equal(state_of(h, nobody), TOEC_IP4_OWN);
+    assert_int_equal(state_of(h, no_mac), TOEC_IP4_OWN);
     image_free(&tested);
     image_free(&owned);
     sim_stop(&s);

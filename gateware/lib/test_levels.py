@@ -34,7 +34,7 @@ MODULE = """module m import p::*; (input wire outer_t a_i, output wire outer_t a
   always_comb begin
     x = a_i;
     x.in.low = a_i.in.low + a_i.in.high;
-    x.odd = a_i.odd ^ {2'b0, ^{a_i.pair, a_i.many}};
+    x.odd = a_i.odd ^ {2'b0, ^{a_i.pair[1].high, a_i.many[1][0]}};
   end
   assign a_o = x;
 endmodule
@@ -90,9 +90,11 @@ def test_levels_are_of_the_field(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "GATEWARE", folder)
     monkeypatch.setattr(synth, "KEPT", folder / "kept")
     luts, found = levels.ends("all.f", "m", {})
-    assert luts >= 7
+    assert luts >= 6  # two for the parity, one per bit of the sum
     assert found["a_o.kind"] == (0, "a_i.kind")  # a wire
     depth, first = found["a_o.odd"]
-    assert depth == 3  # 35 bits, six per LUT
+    # Nine bits, six per LUT: two levels by any mapper that minimizes depth, however it orders a
+    # parity. For more bits the depth depends on the order: abc maps 35 bits to four levels.
+    assert depth == 2
     assert first.startswith(("a_i.pair", "a_i.many", "a_i.odd"))
     assert found["a_o.in.low"][0] >= 2  # a LUT and the chain, or LUTs

@@ -31,7 +31,7 @@ static void rest(struct netio *n)
     int timed = netio_next_event(n) != UINT64_MAX;
 
     if (netio_prepare_sleep(n) == 0 && poll(&p, 1, timed ? 1 : 60000) == 0 && !timed) {
-        fprintf(stderr, "wire: nobody woke the sleeper\n");
+        fprintf(stderr, "wire: the sleeper was not woken\n");
         abort();
     }
 }

@@ -325,7 +325,7 @@ static const char *restore_listener(struct toec_restoring *r)
         return wrong;
     if (r->by->listener(r->by->arg, toec_image_number(&r->in, TOEC_TAG_OWNER), (toec_u32)index,
                         &l->addr, l->port, &l->owner))
-        return "the image has a listener that nobody knows";
+        return "the image has a listener that the host does not know";
     l->live = 1;
     toec_htab_add(&tcp->listen_tab, &l->node, toec_word_hash(&r->s->keys.flow, l->port, 0));
     return 0;
@@ -419,7 +419,7 @@ const char *toec_restore(struct toec_stack *s, const void *image, unsigned long 
     if (!wrong)
         wrong = toec_restore_flow_end(&r);
     if (!wrong && r.keys)
-        wrong = "the image is damaged: it has keys of nobody";
+        wrong = "the image is damaged: it has keys without an owner";
     if (!wrong && r.flows != r.announced)
         wrong = "the image is damaged: it has fewer flows than it says";
     if (!wrong && toec_timer_pending(&s->ip6.rs) && !toec_own_link_local(s))

@@ -38,7 +38,7 @@ static const char *take_ao(struct toec_restoring *r)
     struct toec_ao *ao;
 
     if (!r->keys || (r->tw ? r->tw->ao != 0 : !t || toec_ao_of(r->s, t)))
-        return "the image is damaged: keys are there twice, or of nobody";
+        return "the image is damaged: keys are there twice, or without an owner";
     ao = toec_ao_new(r->s);
     if (!ao)
         return "the image has more keys of TCP-AO than there is room for";
@@ -69,7 +69,7 @@ const char *toec_restore_ao(struct toec_restoring *r)
     l = index < r->s->tcp->listeners.fresh ? toec_pool_at(&r->s->tcp->listeners, (toec_u32)index)
                                            : 0;
     if (!l || !l->live || l->ao_keys)
-        return "the image is damaged: keys are there twice, or of nobody";
+        return "the image is damaged: keys are there twice, or without an owner";
     l->ao_keys = r->keys;
     r->keys = 0;
     return 0;

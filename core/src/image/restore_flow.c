@@ -60,7 +60,7 @@ static const char *take_owner(struct toec_restoring *r, struct toec_tcb *t)
     info.hash = t->node.hash;
     if (r->by->flow(r->by->arg, toec_image_number(&r->in, TOEC_TAG_OWNER), t, &info, &b) ||
         !toec_buffers_ok(&b))
-        return "the image has a flow that nobody knows";
+        return "the image has a flow that the host does not know";
     toec_tcb_buffers(t, &b);
     if (t->tx_log != tx || t->rx_log != rx)
         return "the image is damaged: a flow had buffers of another size";

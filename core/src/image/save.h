@@ -99,7 +99,6 @@ struct toec_restoring {
     struct toec_tcb *flow;     /* the current flow, incomplete while its records are read */
     toec_u32 half_of;          /* its listener's index + 1 */
     toec_u32 flows, announced; /* flows restored; flows that the image announces */
-    toec_u8 has_cc;            /* its algorithm's record was read */
 };
 
 #endif

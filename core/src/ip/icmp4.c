@@ -222,7 +222,17 @@ enum toec_reason toec_icmp_reason(const struct toec_icmp_err *e)
     }
 }
 
-/* R1122-12: delivers the error to the transport protocol it concerns. */
+void toec_icmp_deliver(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now)
+{
+#ifndef TOEC_NO_UDP
+    if (e->proto == TOEC_IPPROTO_UDP) {
+        toec_udp_icmp_error(s, e, now);
+        return;
+    }
+#endif
+    toec_tcp_icmp_error(s, e, now);
+}
+
 static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_time now)
 {
     toec_u8 quote[QUOTE_MAX];
@@ -238,13 +248,7 @@ static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_
     e.mtu = 0;
     if (e.type == TOEC_ICMP4_UNREACH && e.code == TOEC_ICMP4_UNREACH_FRAG)
         e.mtu = next_mtu(in->l4, quote);
-#ifndef TOEC_NO_UDP
-    if (e.proto == TOEC_IPPROTO_UDP) {
-        toec_udp_icmp_error(s, &e, now);
-        return;
-    }
-#endif
-    toec_tcp_icmp_error(s, &e, now);
+    toec_icmp_deliver(s, &e, now);
 }
 
 /* ---- input ---- */

@@ -29,5 +29,7 @@ void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigne
 
 /* Returns what the error means to the owner of a flow or endpoint (icmp4.c). */
 enum toec_reason toec_icmp_reason(const struct toec_icmp_err *e);
+/* R1122-12: delivers an error of either family to the transport protocol that it concerns. */
+void toec_icmp_deliver(struct toec_stack *s, const struct toec_icmp_err *e, toec_time now);
 
 #endif

@@ -239,13 +239,7 @@ static void error_input(struct toec_stack *s, const struct toec_ip_in *in, toec_
         TOEC_COUNT(s, icmp_error_bad_quote);
         return;
     }
-#ifndef TOEC_NO_UDP
-    if (e.proto == TOEC_IPPROTO_UDP) {
-        toec_udp_icmp_error(s, &e, now);
-        return;
-    }
-#endif
-    toec_tcp_icmp_error(s, &e, now);
+    toec_icmp_deliver(s, &e, now);
 }
 
 /* ---- input ---- */

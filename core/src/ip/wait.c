@@ -18,15 +18,15 @@ static struct toec_waiting *at(struct toec_wait *w, toec_u32 i)
 
 int toec_wait_keep(struct toec_stack *s, const struct toec_path *path, struct toec_outbuf *o)
 {
-    static const toec_u8 nobody[6] = {0, 0, 0, 0, 0, 0};
+    static const toec_u8 unresolved[6] = {0, 0, 0, 0, 0, 0};
     struct toec_wait *w = &s->wait;
     struct toec_waiting *x;
     struct toec_tx tx;
 
     if (TOEC_PATH_IP6(path))
-        toec_ip6_frame(s, nobody, s->ip6.hops, o, &tx);
+        toec_ip6_frame(s, unresolved, s->ip6.hops, o, &tx);
     else
-        toec_ip4_frame(s, nobody, o, &tx);
+        toec_ip4_frame(s, unresolved, o, &tx);
     if (tx.hdr_len + tx.len > TOEC_WAIT_ROOM || (tx.len && !tx.src))
         return -1;
     if (w->end - w->begin == TOEC_WAIT_MAX) {

@@ -43,7 +43,7 @@ static int option(struct seg *g, const uint8_t *o, unsigned left)
         g->tsecr = get32(o + 6);
         return len == 10 ? 10 : -1;
     default:
-        g->fault = "an option that nobody negotiated";
+        g->fault = "an option that was not negotiated";
         return (int)len;
     }
 }

@@ -4,29 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../memimage.h"
 #include "prop.h"
-
-struct image {
-    uint8_t *bytes;
-    unsigned long n, room;
-};
 
 static struct image first, again;
 
-static int put(void *arg, const void *data, toec_u32 n)
-{
-    struct image *m = *(struct image **)arg;
-
-    if (m->n + n > m->room) {
-        m->room = 2 * m->room + n;
-        m->bytes = must(realloc(m->bytes, m->room));
-    }
-    memcpy(m->bytes + m->n, data, n);
-    m->n += n;
-    return 0;
-}
-
-/* arg: of a saver, the image; of a restorer, the host. */
 static void name_of(void *arg, void *owner, int listener, toec_u64 *out)
 {
     const struct conn *c = owner;
@@ -71,7 +53,7 @@ static int take_listener(void *arg, toec_u64 name, toec_u32 id, const struct toe
 
 static void save(struct host *h, struct image *m)
 {
-    struct toec_saver to = {&m, put, name_of};
+    struct toec_saver to = {m, image_put, name_of};
 
     m->n = 0;
     if (toec_save(h->stack, &to, host_now(h)) != 0)
@@ -84,6 +66,7 @@ void hand_over(struct host *h)
     unsigned long size = toec_size(&h->cfg);
     struct toec_usage before, after;
     const char *wrong;
+    char difference[128];
 
     save(h, &first);
     toec_usage(h->stack, &before);
@@ -95,8 +78,8 @@ void hand_over(struct host *h)
     if (wrong)
         prop_fail(h->world, "hand over", "%s", wrong);
     save(h, &again);
-    if (first.n != again.n || memcmp(first.bytes, again.bytes, first.n) != 0)
-        prop_fail(h->world, "hand over", "saved again, the image of host %u is another", h->index);
+    if (!image_equal(&first, &again, difference, sizeof(difference)))
+        prop_fail(h->world, "hand over", "saved again, of host %u %s", h->index, difference);
     toec_usage(h->stack, &after);
     before.datagrams = after.datagrams; /* fragments are not handed over */
     if (memcmp(&before, &after, sizeof(before)) != 0)

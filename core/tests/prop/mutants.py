@@ -19,7 +19,7 @@ from pathlib import Path
 
 CORE = Path(__file__).resolve().parents[2]
 PROP = CORE / "tests" / "prop"
-SHARED = [CORE / "tests" / name for name in ("flat.c", "frames.c")]
+SHARED = [CORE / "tests" / name for name in ("flat.c", "frames.c", "memimage.c")]
 CFLAGS = ["-O1", "-g", "-w"]
 
 

@@ -9,8 +9,5 @@
 /* Called when the program reads its name: it is about to serve it, maybe in children. From here on
  * the listener keeps the port open, and connections wait there (WEAK). Takes the lock. */
 TOE_HIDDEN void tinherit_look(int fd);
-/* Called before a listener is passed to another process, which is likely to serve it. Takes the
- * lock. */
-TOE_HIDDEN void tlisten_pass(int fd);
 
 #endif

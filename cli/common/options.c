@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.c - see options.h. */
+#define _GNU_SOURCE
+#include <assert.h>
+#include <getopt.h>
+#include <stddef.h>
+
+#include <toe/number.h>
+
+#include "exit.h"
+#include "message.h"
+#include "options.h"
+
+#define OPTIONS_MAX 40
+/* getopt_long() returns the place in the table plus this, or a letter. */
+#define FIRST 256
+
+static bool takes_value(const struct cli_option *o)
+{
+    return o->text || o->number || (o->take && !o->bare);
+}
+
+/* Fills the tables of getopt_long(). */
+static void describe(const struct cli_options *o, struct option *words, char *letters)
+{
+    int i;
+
+    if (!o->mixed)
+        *letters++ = '+';
+    *letters++ = ':'; /* distinguishes a missing value from an unknown option */
+    for (i = 0; o->known[i].name; i++) {
+        const struct cli_option *k = &o->known[i];
+
+        assert(i < OPTIONS_MAX);
+        words[i] = (struct option){k->name, takes_value(k) ? required_argument : no_argument, NULL,
+                                   FIRST + i};
+        if (!k->letter)
+            continue;
+        *letters++ = k->letter;
+        if (takes_value(k))
+            *letters++ = ':';
+    }
+    words[i++] = (struct option){"help", no_argument, NULL, 'h'};
+    words[i] = (struct option){NULL, 0, NULL, 0};
+    *letters++ = 'h';
+    *letters = '\0';
+}
+
+/* Finds the option that getopt_long() has returned. NULL: none. */
+static const struct cli_option *find(const struct cli_options *o, int c)
+{
+    const struct cli_option *k = o->known;
+
+    if (c >= FIRST)
+        return &k[c - FIRST];
+    while (k->name && k->letter != c)
+        k++;
+    return k->name ? k : NULL;
+}
+
+static bool take(const struct cli_options *o, const struct cli_option *k, const char *value)
+{
+    char want[TOE_NUMBER_WANT];
+
+    if (k->flag)
+        *k->flag = true;
+    if (k->number && !toe_number(value, k->min, k->max, k->number, want, sizeof want)) {
+        cli_message("%s: --%s %s is not %s%s%s%s", o->verb, k->name, value, want,
+                    k->unit ? " (" : "", k->unit ? k->unit : "", k->unit ? ")" : "");
+        return false;
+    }
+    if (k->text)
+        *k->text = value;
+    return !k->take || k->take(k->arg, k->name, value);
+}
+
+static int reject(const struct cli_options *o, int c, const char *word)
+{
+    if (c == ':')
+        cli_message("%s: option %s needs a value", o->verb, word);
+    else if (!o->usage)
+        cli_message("%s: unknown option %s; toehold %s --help lists them", o->verb, word, o->verb);
+    else
+        cli_message("%s: unknown option %s", o->verb, word);
+    if (c != ':' && o->usage)
+        o->usage(true);
+    return CLI_USAGE;
+}
+
+int cli_options(const struct cli_options *o, int argc, char **argv, bool *help)
+{
+    struct option words[OPTIONS_MAX + 2];
+    char letters[2 * OPTIONS_MAX + 4];
+    int c;
+
+    *help = false;
+    describe(o, words, letters);
+    optind = 0; /* resets what getopt_long() has kept of an earlier call */
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, letters, words, NULL)) != -1) {
+        const struct cli_option *k = find(o, c);
+
+        if (c == 'h') {
+            *help = true;
+            return CLI_OK;
+        }
+        if (!k)
+            return reject(o, c, argv[optind - 1]);
+        if (!take(o, k, optarg))
+            return CLI_USAGE;
+    }
+    return CLI_OK;
+}

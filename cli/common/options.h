@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the options of a verb as a table: what each takes and where its value goes. */
+#ifndef TOE_CLI_COMMON_OPTIONS_H
+#define TOE_CLI_COMMON_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One option. A value follows if there is a place for it: text, number or take, unless bare. */
+struct cli_option {
+    const char *name; /* without "--"; NULL ends the table */
+    char letter;      /* the short form, 0: none */
+    bool bare;        /* take: no value follows */
+    bool *flag;       /* set when the option is given */
+    const char **text;
+    uint64_t *number; /* a decimal whole number from min to max */
+    uint64_t min, max;
+    const char *unit; /* of number, for the error message; NULL: none */
+    /* Takes the value (NULL if bare). Returns false after a message. */
+    bool (*take)(void *arg, const char *name, const char *value);
+    void *arg;
+};
+
+struct cli_options {
+    const char *verb; /* begins error messages */
+    const struct cli_option *known;
+    /* Printed on standard error after an unknown option; NULL: the message refers to --help. */
+    void (*usage)(bool wrong);
+    bool mixed; /* options may follow other words; else the first other word ends them */
+};
+
+/*
+ * Parses the options of a verb. --help and -h, which every verb has, set *help and end the parsing.
+ * Returns an exit code, CLI_USAGE after a message; optind is the first other word.
+ */
+int cli_options(const struct cli_options *o, int argc, char **argv, bool *help);
+
+#endif
