@@ -277,6 +277,71 @@ void toec_set_prefix(struct toec_stack *s, unsigned prefix_len)
 
 /* ---- events ---- */
 
+/*
+ * Skips the priority tags of a frame. As on Linux, VLAN ID 0 means untagged traffic, whatever the
+ * type of the tag and the number of tags. Returns the offset of the header behind them, or 0 when
+ * the frame is of a VLAN or ends before.
+ */
+static toec_u32 skip_tags(struct toec_stack *s, const struct toec_packet *p)
+{
+    toec_u32 l3 = TOEC_ETH_LEN;
+
+    while (toec_eth_is_tag(toec_get16(p->data + l3 - 2))) {
+        if (l3 + TOEC_TAG_LEN > p->head_len) {
+            TOEC_COUNT(s, eth_short);
+            return 0;
+        }
+        if ((toec_get16(p->data + l3) & TOEC_TAG_ID) != 0) {
+            TOEC_COUNT(s, eth_vlan);
+            return 0;
+        }
+        l3 += TOEC_TAG_LEN;
+    }
+    TOEC_COUNT(s, eth_priority);
+    return l3;
+}
+
+/* Processes the frame whose type is before offset l3. Returns 0, or -1 when the type is not one of
+ * this stack's families. */
+TOEC_INLINE int dispatch(struct toec_stack *s, const struct toec_packet *p, toec_u32 l3, int group,
+                         toec_time now)
+{
+    switch (toec_get16(p->data + l3 - 2)) {
+    case TOEC_ETHERTYPE_IP4:
+        if (s->ip4 == 0)
+            return -1;
+        toec_ip4_input(s, p, l3, group, now);
+        return 0;
+    case TOEC_ETHERTYPE_ARP:
+        if ((s->ip4 | s->arp.tested) == 0)
+            return -1;
+        toec_arp_input(s, p, l3, now);
+        return 0;
+    case TOEC_ETHERTYPE_IP6:
+        if (s->cfg.ip6 == TOEC_IP6_OFF)
+            return -1;
+        toec_ip6_input(s, p, l3, group, now);
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+/* Processes a frame of another type: one with a tag, or none for this stack. Not inlined: the fast
+ * path has no use for it. */
+TOEC_NOINLINE void other_type(struct toec_stack *s, const struct toec_packet *p, int group,
+                              toec_time now)
+{
+    toec_u32 l3 = TOEC_ETH_LEN;
+
+    if (toec_eth_is_tag(toec_eth_type(p->data))) {
+        l3 = skip_tags(s, p);
+        if (l3 == 0 || dispatch(s, p, l3, group, now) == 0)
+            return;
+    }
+    TOEC_COUNT(s, eth_unknown_type);
+}
+
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now)
 {
     int group;
@@ -292,26 +357,8 @@ void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now
         TOEC_COUNT(s, eth_not_ours);
         return;
     }
-    switch (toec_eth_type(p->data)) {
-    case TOEC_ETHERTYPE_IP4:
-        if (s->ip4 == 0)
-            break;
-        toec_ip4_input(s, p, group, now);
-        return;
-    case TOEC_ETHERTYPE_ARP:
-        if ((s->ip4 | s->arp.tested) == 0)
-            break;
-        toec_arp_input(s, p, now);
-        return;
-    case TOEC_ETHERTYPE_IP6:
-        if (s->cfg.ip6 == TOEC_IP6_OFF)
-            break;
-        toec_ip6_input(s, p, group, now);
-        return;
-    default:
-        break;
-    }
-    TOEC_COUNT(s, eth_unknown_type);
+    if (dispatch(s, p, TOEC_ETH_LEN, group, now) < 0)
+        other_type(s, p, group, now);
 }
 
 static void expire(void *user, struct toec_timer *t, enum toec_timer_kind kind, toec_time now)

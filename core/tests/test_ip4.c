@@ -460,7 +460,7 @@ static void l4_checksum(void **state)
         p.len = p.head_len = make_ip4(f, &tcp_spec, payload, len);
         p.data = f;
         p.opaque = f;
-        toec_ip4_parse(&in, &p);
+        toec_ip4_parse(&in, &p, TOEC_ETH_LEN);
         assert_true(toec_ip_l4_sum_ok(b.s, &in));
         f[34 + random_below(len)] ^= 1 << random_below(8);
         assert_false(toec_ip_l4_sum_ok(b.s, &in));

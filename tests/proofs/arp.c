@@ -31,12 +31,13 @@ void proof(void)
 {
     struct toec_packet p;
     unsigned n = nondet_u8();
+    toec_u32 l3 = nondet_u8(); /* behind any number of tags */
 
-    ASSUME(n >= TOEC_ETH_LEN && n <= HEAD);
+    ASSUME(n >= TOEC_ETH_LEN && n <= HEAD && l3 >= TOEC_ETH_LEN && l3 <= n);
     ANYTHING(frame);
     ANYTHING(s);
     ANYTHING(known);
     p.data = frame + HEAD - n;
     p.head_len = p.len = n;
-    toec_arp_input(&s, &p, nondet_u64());
+    toec_arp_input(&s, &p, l3, nondet_u64());
 }

@@ -30,17 +30,18 @@ void proof(void)
     struct toec_packet p;
     struct toec_ip_in in;
     unsigned n = nondet_u8();
+    toec_u32 l3 = nondet_u8(); /* behind any number of tags */
 
-    ASSUME(n >= TOEC_ETH_LEN && n <= HEAD);
+    ASSUME(n >= TOEC_ETH_LEN && n <= HEAD && l3 >= TOEC_ETH_LEN && l3 <= n);
     p.len = nondet_u32();
     p.flags = nondet_u8();
     ASSUME(p.len >= n && p.len <= 65549);
     ANYTHING(frame);
     p.data = frame + HEAD - n;
     p.head_len = n;
-    if (check_header(&s, &p) < 0)
+    if (check_header(&s, &p, l3) < 0)
         return;
-    toec_ip4_parse(&in, &p);
+    toec_ip4_parse(&in, &p, l3);
     PROVE(in.l4_off >= TOEC_ETH_LEN + TOEC_IP4_LEN && in.l4_off <= p.head_len);
     PROVE(in.l4_len <= p.len - in.l4_off);
     PROVE(in.l4_head <= in.l4_len);

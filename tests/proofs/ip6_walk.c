@@ -60,9 +60,9 @@ void proof(void)
     p.data = frame + HEAD - n;
     p.head_len = n;
     p.flags = nondet_u8();
-    if (check_header(&s, &p) < 0)
+    if (check_header(&s, &p, TOEC_ETH_LEN) < 0)
         return;
-    toec_ip6_parse(&in, &p);
+    toec_ip6_parse(&in, &p, TOEC_ETH_LEN);
     within(&in);
     toec_ip6_walk(&s, &in, nondet_u64());
 }

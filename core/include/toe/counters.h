@@ -16,9 +16,11 @@
     X(tx_bytes, "bytes of those frames, headers counted once per segmentation offload")            \
     X(tx_full, "times transmit had no room")                                                       \
     X(tx_unresolved_drop, "frames without a flow dropped: neighbour unknown or transmit full")     \
-    X(eth_short, "dropped: shorter than an Ethernet header")                                       \
+    X(eth_short, "dropped: shorter than an Ethernet header with its tags")                         \
     X(eth_not_ours, "dropped: unicast to another Ethernet address")                                \
     X(eth_unknown_type, "dropped: neither ARP nor a family this stack has an address of")          \
+    X(eth_vlan, "dropped: tagged with a VLAN ID")                                                  \
+    X(eth_priority, "frames with an 802.1Q priority tag (VLAN ID 0), taken as untagged")           \
     X(arp_rx, "ARP packets received")                                                              \
     X(arp_bad, "dropped: malformed ARP or impossible sender")                                      \
     X(arp_off_link, "dropped: ARP sender outside the on-link network")                             \

@@ -24,6 +24,8 @@ struct toec_tcb;
  * A received Ethernet frame. core/ reads headers through `data` (at least `head_len` contiguous
  * bytes) and never touches payload; payload is identified by its offset from the start of the
  * frame. `opaque` is the integrator's buffer (rte_mbuf, umem frame, ...); core/ passes it through.
+ * Priority tags (802.1Q, VLAN ID 0) may follow the addresses. Frames with a VLAN ID are dropped: an
+ * integrator in a VLAN removes its tag.
  */
 struct toec_packet {
     const toec_u8 *data;

@@ -187,7 +187,7 @@ static void learn(struct toec_stack *s, const struct toec_arp *a, toec_time now)
     toec_neigh_stale(s, n, now);
 }
 
-void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time now)
+void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_u32 l3, toec_time now)
 {
     struct toec_arp a;
     struct toec_addr spa;
@@ -199,9 +199,8 @@ void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time
         TOEC_COUNT(s, arp_not_learned);
         return;
     }
-    if (p->head_len < TOEC_ETH_LEN + TOEC_ARP_LEN ||
-        toec_arp_parse(&a, p->data + TOEC_ETH_LEN) < 0 || toec_mac_is_group(a.sha) ||
-        toec_mac_is_zero(a.sha) || toec_mac_eq(a.sha, s->cfg.mac)) {
+    if (p->head_len < l3 + TOEC_ARP_LEN || toec_arp_parse(&a, p->data + l3) < 0 ||
+        toec_mac_is_group(a.sha) || toec_mac_is_zero(a.sha) || toec_mac_eq(a.sha, s->cfg.mac)) {
         TOEC_COUNT(s, arp_bad);
         return;
     }

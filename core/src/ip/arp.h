@@ -18,8 +18,8 @@ struct toec_arp_state {
 };
 
 void toec_arp_init(struct toec_stack *s, toec_time now);
-/* Processes a frame of ethertype ARP. */
-void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
+/* Processes a frame of ethertype ARP, whose packet is at offset l3. */
+void toec_arp_input(struct toec_stack *s, const struct toec_packet *p, toec_u32 l3, toec_time now);
 void toec_arp_announce_timer(struct toec_stack *s, toec_time now);
 /* Sends a request for ip: broadcast, or to mac only when it is not 0. */
 void toec_arp_request(struct toec_stack *s, toec_u32 ip, const toec_u8 *mac);

@@ -145,7 +145,7 @@ void toec_icmp4_error(struct toec_stack *s, const struct toec_ip_in *in, unsigne
     icmp[TOEC_ICMP4_CODE] = (toec_u8)code;
     o.sum_off = TOEC_ICMP4_SUM;
     o.tos = ERROR_TOS;
-    o.off = TOEC_ETH_LEN; /* R1122-11: as much as fits */
+    o.off = (toec_u32)(in->ip - in->pkt->data); /* R1122-11: as much as fits */
     o.len = TOEC_MIN(toec_ip4_total(in->ip), ERROR_MAX - TOEC_IP4_LEN - TOEC_ICMP4_LEN);
     if (toec_ip_post(s, &path, &o, now) < 0)
         TOEC_COUNT(s, tx_unresolved_drop);

@@ -159,10 +159,9 @@ void toec_icmp6_error(struct toec_stack *s, const struct toec_ip_in *in, unsigne
     icmp[TOEC_ICMP6_CODE] = (toec_u8)code;
     toec_put32(icmp + TOEC_ICMP6_REST, rest);
     o.sum_off = TOEC_ICMP6_SUM;
-    o.off = TOEC_ETH_LEN;
+    o.off = (toec_u32)(in->ip - in->pkt->data);
     /* RFC 4443 2.4 (c): as much as fits the minimum MTU */
-    o.len =
-        TOEC_MIN((toec_u32)TOEC_IP6_LEN + toec_ip6_payload(in->ip), in->pkt->len - TOEC_ETH_LEN);
+    o.len = TOEC_MIN((toec_u32)TOEC_IP6_LEN + toec_ip6_payload(in->ip), in->pkt->len - o.off);
     o.len = TOEC_MIN(o.len, TOEC_IP6_MIN_MTU - TOEC_IP6_LEN - TOEC_ICMP6_LEN);
     if (toec_ip_post(s, &path, &o, now) < 0)
         TOEC_COUNT(s, tx_unresolved_drop);

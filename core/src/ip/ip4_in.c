@@ -38,12 +38,12 @@ static int check_options(struct toec_stack *s, const toec_u8 *ip, unsigned hlen)
 
 /* Checks lengths, version and checksum (R791-01, R1122-01, R1122-02). Returns 0, or -1 when dropped
  * and counted. */
-static int check_header(struct toec_stack *s, const struct toec_packet *p)
+static int check_header(struct toec_stack *s, const struct toec_packet *p, toec_u32 l3)
 {
-    const toec_u8 *ip = p->data + TOEC_ETH_LEN;
+    const toec_u8 *ip = p->data + l3;
     unsigned hlen, total;
 
-    if (p->head_len < TOEC_ETH_LEN + TOEC_IP4_LEN) {
+    if (p->head_len < l3 + TOEC_IP4_LEN) {
         TOEC_COUNT(s, ip4_short);
         return -1;
     }
@@ -53,11 +53,11 @@ static int check_header(struct toec_stack *s, const struct toec_packet *p)
     }
     hlen = toec_ip4_hlen(ip);
     total = toec_ip4_total(ip);
-    if (hlen < TOEC_IP4_LEN || TOEC_ETH_LEN + hlen > p->head_len) {
+    if (hlen < TOEC_IP4_LEN || l3 + hlen > p->head_len) {
         TOEC_COUNT(s, ip4_bad_header_len);
         return -1;
     }
-    if (total < hlen || total > p->len - TOEC_ETH_LEN) {
+    if (total < hlen || total > p->len - l3) {
         TOEC_COUNT(s, ip4_bad_total_len);
         return -1;
     }
@@ -92,15 +92,15 @@ static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, in
     return 0;
 }
 
-void toec_ip4_parse(struct toec_ip_in *in, const struct toec_packet *p)
+void toec_ip4_parse(struct toec_ip_in *in, const struct toec_packet *p, toec_u32 l3)
 {
-    const toec_u8 *ip = p->data + TOEC_ETH_LEN;
+    const toec_u8 *ip = p->data + l3;
     unsigned hlen = toec_ip4_hlen(ip);
 
     in->pkt = p;
     in->ip = ip;
     in->l4 = ip + hlen;
-    in->l4_off = TOEC_ETH_LEN + hlen;
+    in->l4_off = l3 + hlen;
     in->l4_len = toec_ip4_total(ip) - hlen;
     in->l4_head = TOEC_MIN(p->head_len - in->l4_off, in->l4_len);
     in->src4 = toec_ip4_src(ip);
@@ -113,13 +113,14 @@ void toec_ip4_parse(struct toec_ip_in *in, const struct toec_packet *p)
     in->fragmented = 0;
 }
 
-void toec_ip4_input(struct toec_stack *s, const struct toec_packet *p, int group, toec_time now)
+void toec_ip4_input(struct toec_stack *s, const struct toec_packet *p, toec_u32 l3, int group,
+                    toec_time now)
 {
     struct toec_ip_in in;
 
-    if (check_header(s, p) < 0)
+    if (check_header(s, p, l3) < 0)
         return;
-    toec_ip4_parse(&in, p);
+    toec_ip4_parse(&in, p, l3);
     if (check_addresses(s, &in, group) < 0)
         return;
     /* R1122-07: a datagram for us is never dropped for its TTL. */

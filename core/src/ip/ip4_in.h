@@ -18,10 +18,12 @@ toec_u16 toec_pkt_checksum(struct toec_stack *s, const struct toec_packet *p, to
                            toec_u32 len);
 void toec_pkt_copy(struct toec_stack *s, void *dst, const struct toec_packet *p, toec_u32 p_off,
                    toec_u32 len);
-/* Processes a frame of ethertype IPv4; group: its Ethernet destination is a group address. */
-void toec_ip4_input(struct toec_stack *s, const struct toec_packet *p, int group, toec_time now);
+/* Processes a frame of ethertype IPv4. l3: offset of the IPv4 header; group: the Ethernet
+ * destination is a group address. */
+void toec_ip4_input(struct toec_stack *s, const struct toec_packet *p, toec_u32 l3, int group,
+                    toec_time now);
 /* Fills *in from a frame whose IPv4 header has been checked. */
-void toec_ip4_parse(struct toec_ip_in *in, const struct toec_packet *p);
+void toec_ip4_parse(struct toec_ip_in *in, const struct toec_packet *p, toec_u32 l3);
 /* Delivers a complete datagram to its protocol. */
 void toec_ip4_deliver(struct toec_stack *s, const struct toec_ip_in *in, toec_time now);
 

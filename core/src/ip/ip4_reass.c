@@ -205,7 +205,7 @@ void toec_reass_packet(const struct toec_datagram *d, struct toec_packet *p, toe
 static void make_packet(const struct toec_datagram *d, struct toec_packet *p, struct toec_ip_in *in)
 {
     toec_reass_packet(d, p, toec_ip4_total(d->frame + PAYLOAD_AT - d->hlen));
-    toec_ip4_parse(in, p);
+    toec_ip4_parse(in, p, TOEC_ETH_LEN);
 }
 
 /*

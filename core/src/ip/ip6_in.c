@@ -15,11 +15,11 @@
 #define MAX_CHAIN   512 /* their bytes */
 
 /* Checks lengths and version. Returns 0, or -1 when dropped and counted. */
-static int check_header(struct toec_stack *s, const struct toec_packet *p)
+static int check_header(struct toec_stack *s, const struct toec_packet *p, toec_u32 l3)
 {
-    const toec_u8 *ip = p->data + TOEC_ETH_LEN;
+    const toec_u8 *ip = p->data + l3;
 
-    if (p->head_len < TOEC_ETH_LEN + TOEC_IP6_LEN) {
+    if (p->head_len < l3 + TOEC_IP6_LEN) {
         TOEC_COUNT(s, ip6_short);
         return -1;
     }
@@ -27,7 +27,7 @@ static int check_header(struct toec_stack *s, const struct toec_packet *p)
         TOEC_COUNT(s, ip6_bad_version);
         return -1;
     }
-    if ((toec_u32)toec_ip6_payload(ip) > p->len - TOEC_ETH_LEN - TOEC_IP6_LEN) {
+    if ((toec_u32)toec_ip6_payload(ip) > p->len - l3 - TOEC_IP6_LEN) {
         TOEC_COUNT(s, ip6_bad_length);
         return -1;
     }
@@ -60,14 +60,14 @@ static int check_addresses(struct toec_stack *s, const struct toec_ip_in *in, in
     return -1;
 }
 
-void toec_ip6_parse(struct toec_ip_in *in, const struct toec_packet *p)
+void toec_ip6_parse(struct toec_ip_in *in, const struct toec_packet *p, toec_u32 l3)
 {
-    const toec_u8 *ip = p->data + TOEC_ETH_LEN;
+    const toec_u8 *ip = p->data + l3;
 
     in->pkt = p;
     in->ip = ip;
     in->l4 = ip + TOEC_IP6_LEN;
-    in->l4_off = TOEC_ETH_LEN + TOEC_IP6_LEN;
+    in->l4_off = l3 + TOEC_IP6_LEN;
     in->l4_len = toec_ip6_payload(ip);
     in->l4_head = TOEC_MIN(p->head_len - in->l4_off, in->l4_len);
     in->src4 = 0;
@@ -80,13 +80,14 @@ void toec_ip6_parse(struct toec_ip_in *in, const struct toec_packet *p)
     in->fragmented = 0;
 }
 
-void toec_ip6_input(struct toec_stack *s, const struct toec_packet *p, int group, toec_time now)
+void toec_ip6_input(struct toec_stack *s, const struct toec_packet *p, toec_u32 l3, int group,
+                    toec_time now)
 {
     struct toec_ip_in in;
 
-    if (check_header(s, p) < 0)
+    if (check_header(s, p, l3) < 0)
         return;
-    toec_ip6_parse(&in, p);
+    toec_ip6_parse(&in, p, l3);
     if (check_addresses(s, &in, group) < 0)
         return;
     toec_ip6_walk(s, &in, now);

@@ -92,7 +92,7 @@ static void complete(struct toec_stack *s, struct toec_datagram *d, toec_time no
     ip[1] |= (toec_u8)(ecn << 4);
     toec_put16(ip + TOEC_IP6_PAYLOAD, payload);
     toec_reass_packet(d, &p, TOEC_IP6_LEN + payload);
-    toec_ip6_parse(&in, &p);
+    toec_ip6_parse(&in, &p, TOEC_ETH_LEN);
     in.fragmented = 1;
     toec_ip6_walk(s, &in, now);
     toec_reass_free(s, d);
@@ -109,7 +109,7 @@ void toec_reass6_timeout(struct toec_stack *s, struct toec_datagram *d, toec_tim
         TOEC_COUNT(s, ip6_frag_timeout);
         if (d->hlen) {
             toec_reass_packet(d, &p, d->hlen + TOEC_MIN(d->first, d->total ? d->total : d->end));
-            toec_ip6_parse(&in, &p);
+            toec_ip6_parse(&in, &p, TOEC_ETH_LEN);
             in.fragmented = 1;
             toec_icmp6_error(s, &in, TOEC_ICMP6_TIME_EXCEEDED, TOEC_ICMP6_EXCEEDED_REASS, 0, now);
         }
