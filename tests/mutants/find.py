@@ -152,6 +152,13 @@ def integers(token: Token) -> Iterator[str]:
             yield (hex(changed) if digits[:2] in ("0x", "0X") else str(changed)) + suffix
 
 
+def truth(found: list[Token], at: int) -> bool:
+    """A 1 that is assigned, or negative, mostly says "true" or "none": 2 would say the same."""
+    before, previous = found[at - 1].text, found[at - 2]
+    negative = before == "-" and previous.kind == "sign" and previous.text not in (")", "]")
+    return negative or previous.text == "return" or (before == "=" and found[at + 1].text == ";")
+
+
 def removable(statement: list[Token]) -> bool:
     """It assigns, counts or calls, and declares nothing."""
     head = statement[0]
@@ -176,7 +183,8 @@ def changes(found: list[Token], begin: int, end: int) -> Iterator[tuple[str, int
             yield "logic", at, at, LOGIC[token.text]
         elif token.kind == "number" and found[at - 1].text != "return":
             for text in integers(token):
-                yield "constant", at, at, text
+                if not (text == "2" and truth(found, at)):
+                    yield "constant", at, at, text
         elif token.text in CONDITIONS:
             yield "condition", at + 2, closing(found, at + 1) - 1, "!"
         elif token.text == "return" and found[at + 1].text != ";":

@@ -32,6 +32,9 @@ def changed(body: str) -> set[tuple[str, str]]:
         ("int c = 2;", {("constant", "int c = 3;"), ("constant", "int c = 1;")}),
         ("int c = 0;", {("constant", "int c = 1;")}),
         ("int c = 0x10u;", {("constant", "int c = 0x11u;"), ("constant", "int c = 0xfu;")}),
+        ("c = 1;", {("removed", "{}"), ("constant", "c = 0;")}),
+        ("g(-1);", {("removed", "{}"), ("constant", "g(-0);")}),
+        ("g(a - 1);", {("removed", "{}"), ("constant", "g(a - 2);"), ("constant", "g(a - 0);")}),
         ("double c = 1.5;", set()),
         (
             "if (a < b)\n    return;",
