@@ -129,6 +129,30 @@ static void test_invalid(void **state)
     sim_stop(&o.s);
 }
 
+/* A prefix of any length covers exactly the addresses with the same first bits. R5925-03. */
+static void test_prefixes(void **state)
+{
+    struct toec_ao_mkt k, other;
+    struct one o;
+    uint8_t n;
+
+    (void)state;
+    start_one(&o, 4);
+    for (n = 1; n <= 32; n++) {
+        k = mkt(IP_B, n, 1, 2);
+        assert_int_equal(listen_add(&o, k), 0);
+        if (n < 32)
+            assert_int_equal(listen_add(&o, mkt(IP_B ^ (0x80000000u >> n), 32, 1, 3)),
+                             TOEC_E_INUSE);
+        other = mkt(IP_B ^ (0x80000000u >> (n - 1)), 32, 1, 3);
+        assert_int_equal(listen_add(&o, other), 0);
+        assert_int_equal(toec_listen_ao_delete(o.s.host[0].stack, o.id, &other.remote, 32, 1, 3),
+                         0);
+        assert_int_equal(toec_listen_ao_delete(o.s.host[0].stack, o.id, &k.remote, n, 1, 2), 0);
+    }
+    sim_stop(&o.s);
+}
+
 /* RFC 5925 3.1: no two keys with an ID in common for one connection. R5925-03, R5925-04. */
 static void test_ids(void **state)
 {
@@ -730,6 +754,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_config),
         cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_prefixes),
         cmocka_unit_test(test_ids),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_too_late),

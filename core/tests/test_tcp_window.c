@@ -265,6 +265,92 @@ static void test_sender_sws(void **state)
     talk_end(&t);
 }
 
+/* RFC 9293 3.8.6.2.1 (3): Fs is 1/2. A usable window of half of the largest one is filled at once,
+ * one of a byte less is not. */
+static void test_sender_sws_half(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 1000;
+    talk_passive(&t);
+    talk_send(&t, 10000);
+    talk_hear(&t, F_ACK, 0, 0, 1000);
+    t.wnd = 999;
+    talk_say(&t, F_ACK, 0, 500, 0); /* usable: 499 */
+    talk_silence(&t);
+    t.wnd = 1000;
+    talk_say(&t, F_ACK, 0, 500, 0); /* usable: 500 */
+    talk_hear(&t, F_ACK, 1000, 0, 500);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
+/* ... and so is a write of half of the largest window, which Nagle would delay if it were smaller.
+ * RFC 9293 3.8.6.2.1 (3), SHLD-7. */
+static void test_sender_sws_half_write(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 1000;
+    talk_passive(&t);
+    talk_send(&t, 100);
+    talk_hear(&t, F_ACK, 0, 0, 100);
+    talk_send(&t, 499);
+    talk_silence(&t);
+    talk_send(&t, 1);
+    talk_hear(&t, F_ACK, 100, 0, 500);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
+/* The window of the SYN-ACK is the first of them. */
+static void test_sender_sws_synack(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 1000;
+    talk_active(&t);
+    talk_send(&t, 10000);
+    talk_hear(&t, F_ACK, 0, 0, 1000);
+    talk_end(&t);
+}
+
+/* The threshold grows with the largest window of the connection, and does not shrink with the
+ * current one. */
+static void test_sender_sws_largest(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 1000;
+    talk_passive(&t);
+    t.wnd = 2000;
+    talk_say(&t, F_ACK, 0, 0, 0);
+    talk_send(&t, 10000);
+    talk_hear(&t, F_ACK, 0, 0, 1460);
+    talk_silence(&t); /* usable: 540, more than half of 1000 */
+    t.wnd = 1539;
+    talk_say(&t, F_ACK, 0, 920, 0); /* usable: 999 */
+    talk_silence(&t);
+    t.wnd = 1540;
+    talk_say(&t, F_ACK, 0, 920, 0); /* usable: 1000 */
+    talk_hear(&t, F_ACK, 1460, 0, 1000);
+    t.wnd = 999;
+    talk_say(&t, F_ACK, 0, 2460, 0); /* all of a window that has shrunk */
+    talk_silence(&t);
+    t.wnd = 1000;
+    talk_say(&t, F_ACK, 0, 2460, 0);
+    talk_hear(&t, F_ACK, 2460, 0, 1000);
+    talk_end(&t);
+}
+
 /* The peer shrinks its window (discouraged, RFC 9293 3.8.6): no data is sent beyond it, and the
  * flow does not hang. RFC 9293 MUST-34, MAY-7. */
 static void test_window_shrinks(void **state)
@@ -429,6 +515,10 @@ int main(void)
         cmocka_unit_test(test_zero_window_orphan),
         cmocka_unit_test(test_zero_window_fin),
         cmocka_unit_test(test_sender_sws),
+        cmocka_unit_test(test_sender_sws_half),
+        cmocka_unit_test(test_sender_sws_half_write),
+        cmocka_unit_test(test_sender_sws_synack),
+        cmocka_unit_test(test_sender_sws_largest),
         cmocka_unit_test(test_window_shrinks),
         cmocka_unit_test(test_window_shrinks_in_recovery),
         cmocka_unit_test(test_ack_in_zero_window),
