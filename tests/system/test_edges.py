@@ -40,6 +40,34 @@ def test_window_clamp_is_read_back(robot, peer):
     robot("s.close()")
 
 
+def test_no_window_clamp(lab, robot, peer_listener):
+    """0 takes the clamp away, of a closed socket alone; a connection then has its whole buffer."""
+    at = (lab.peer_ip, PORT)
+    robot("s = socket.socket(); clamp = lambda *v: s.setsockopt(6, socket.TCP_WINDOW_CLAMP, *v)")
+    robot("s.setsockopt(6, socket.TCP_WINDOW_CLAMP, 5000); clamp(0)")
+    assert robot("s.getsockopt(6, socket.TCP_WINDOW_CLAMP)") == 0
+    robot("s.connect(at)", at=at)
+    assert robot("s.getsockopt(6, socket.TCP_WINDOW_CLAMP)") > 10000
+    for value, found in (0, None), (4000, 4000), (0, None), (2**31 - 1, 2**31 - 1):
+        if found is None:
+            with pytest.raises(OSError, match=f"Errno {errno.EINVAL}"):
+                robot("clamp(v)", v=value)
+        else:
+            robot("clamp(v)", v=value)
+            assert robot("s.getsockopt(6, socket.TCP_WINDOW_CLAMP)") == found
+    robot("s.close()")
+    robot("s = listener = socket.socket(); s.bind((ip, 0)); clamp(0); s.listen()", ip=lab.ip)
+    with pytest.raises(OSError, match=f"Errno {errno.EINVAL}"):
+        robot("clamp(0)")
+    robot("clamp(4000)")
+    with lab.connect(robot("s.getsockname()[1]")):
+        robot("s, who = listener.accept()")
+        assert robot("s.getsockopt(6, socket.TCP_WINDOW_CLAMP)") == 4000
+        with pytest.raises(OSError, match=f"Errno {errno.EINVAL}"):
+            robot("clamp(0)")
+        robot("s.close(); listener.close()")
+
+
 @pytest.mark.shows("sendmmsg of more than UIO_MAXIOV")
 def test_sendmmsg_takes_1024_messages(libc, peer):
     libc("""
