@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sanitizer.c - recognizes programs built with AddressSanitizer by their dynamic string table, which
- * has the names of the libraries they need and of the symbols they use.
+ * sanitizer.c - recognizes programs built with AddressSanitizer by their dynamic string table,
+ * which has the names of the libraries they need and of the symbols they use.
  */
 #define _GNU_SOURCE
 #include <elf.h>
