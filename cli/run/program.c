@@ -169,34 +169,38 @@ static bool script_interpreter(int fd, char *path)
     return true;
 }
 
-const char *cli_why_bypasses(const char *path)
+int cli_open_program(const char *path)
 {
     char name[PATH_MAX];
+    int depth;
+
+    snprintf(name, sizeof name, "%s", path);
+    for (depth = 0; depth <= SCRIPT_DEPTH; depth++) {
+        int fd = open(name, O_RDONLY | O_CLOEXEC);
+
+        if (fd < 0 || !script_interpreter(fd, name))
+            return fd;
+        close(fd);
+    }
+    return -1;
+}
+
+const char *cli_why_bypasses(const char *path)
+{
     ElfW(Ehdr) eh, own;
-    int depth, self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
-    const char *why = NULL;
+    int fd, self = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const char *why;
 
     if (self < 0 || !read_header(self, &own))
         memset(&own, 0, sizeof own);
     if (self >= 0)
         close(self);
-    snprintf(name, sizeof name, "%s", path);
-    for (depth = 0; depth <= SCRIPT_DEPTH; depth++) {
-        int fd = open(name, O_RDONLY | O_CLOEXEC);
-        bool script;
-
-        /* Executable but not readable: assume that the preload works. */
-        if (fd < 0)
-            return NULL;
-        script = script_interpreter(fd, name);
-        if (!script) {
-            why = gains_privilege(fd);
-            if (!why && read_header(fd, &eh))
-                why = why_elf_bypasses(fd, &eh, &own);
-        }
-        close(fd);
-        if (!script)
-            break;
-    }
+    fd = cli_open_program(path);
+    if (fd < 0)
+        return NULL; /* executable but not readable: assume that the preload works */
+    why = gains_privilege(fd);
+    if (!why && read_header(fd, &eh))
+        why = why_elf_bypasses(fd, &eh, &own);
+    close(fd);
     return why;
 }

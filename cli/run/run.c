@@ -22,6 +22,7 @@
 #include "inline.h"
 #include "program.h"
 #include "run.h"
+#include "sanitizer.h"
 #include "settings.h"
 
 #define LIBRARY         "libtoe_preload.so"
@@ -254,7 +255,7 @@ int cli_run(int argc, char **argv)
     r = check_carried(&opt, argv[0], path, socket_path, &reachable);
     if (r)
         return r;
-    if (reachable && !set_environment(&opt, socket_path))
+    if (reachable && (!set_environment(&opt, socket_path) || !cli_allow_preload_with_asan(path)))
         return CLI_CONFIG;
     return execute(path, argv);
 }

@@ -237,6 +237,54 @@ class Settings(Case):
         self.assertIn("LD_PRELOAD=" + os.path.realpath(self.library) + "\n", r.stdout)
 
 
+class Sanitized(Case):
+    """Programs built with AddressSanitizer, whose runtime wants to be the first library."""
+
+    def build(self, *args):
+        source = self.file(
+            "main.c",
+            b"""
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) { const char *v = getenv("ASAN_OPTIONS"); puts(v ? v : "none"); return 0; }
+""",
+        )
+        path = os.path.join(self.dir, "program")
+        subprocess.run(["cc", "-o", path, source, *args], check=True)
+        return path
+
+    def test_the_runtime_accepts_the_preloaded_library(self):
+        self.daemon()
+        path = self.build("-fsanitize=address")
+        for given, got in (
+            (None, "verify_asan_link_order=0"),
+            ("", "verify_asan_link_order=0"),
+            ("detect_leaks=0", "detect_leaks=0:verify_asan_link_order=0"),
+            ("verify_asan_link_order=0", "verify_asan_link_order=0"),
+        ):
+            with self.subTest(given=given):
+                r = self.toehold("run", "--require", path, env={"ASAN_OPTIONS": given})
+                self.assertEqual((r.returncode, r.stdout), (0, got + "\n"), r.stderr)
+
+    def test_a_static_runtime_needs_no_option(self):
+        self.daemon()
+        path = self.build("-fsanitize=address", "-static-libasan")
+        r = self.toehold("run", "--require", path, env={"ASAN_OPTIONS": None})
+        self.assertEqual(r.returncode, 0, r.stderr)
+
+    def test_a_choice_of_the_user_stays(self):
+        self.daemon()
+        path = self.build("-fsanitize=address")
+        r = self.toehold("run", path, env={"ASAN_OPTIONS": "verify_asan_link_order=1"})
+        self.assertNotEqual(r.returncode, 0)
+        self.assertIn("ASan runtime does not come first", r.stderr)
+
+    def test_other_programs_get_no_option(self):
+        self.daemon()
+        r = self.toehold("run", self.build(), env={"ASAN_OPTIONS": None})
+        self.assertEqual((r.returncode, r.stdout), (0, "none\n"), r.stderr)
+
+
 class Run(Case):
     def test_exit_code_is_the_commands(self):
         self.daemon()

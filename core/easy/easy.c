@@ -452,11 +452,7 @@ void toec_easy_shutdown(struct toec_conn *c)
     (void)toec_shutdown(c->easy->stack, c->flow, c->easy->now);
 }
 
-<<<<<<< HEAD
 /* Later events of it are not reported; its memory is freed when the flow is gone. */
-=======
-/* Later events of the flow are not reported; its memory is freed when the flow has ended. */
->>>>>>> house
 void toec_easy_close(struct toec_conn *c)
 {
     c->flags |= C_SILENT;

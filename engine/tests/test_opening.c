@@ -49,6 +49,34 @@ static void test_a_cancelled_connect_fails_and_gives_its_slot_back(void **state)
     assert_int_equal(engine_flows(w->t.b), 0);
 }
 
+/* PORT, for getsockname() before the answer; the failure names the same port. */
+static void test_the_port_of_an_unanswered_connect(void **state)
+{
+    struct hosts *w = *state;
+    const struct toedev_flow_record *r;
+    struct toe_cmd c;
+    uint16_t port;
+
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 7, NOBODY, 0);
+    host_put(&w->y, TOE_CMD_PORT, 0, 0, 7, 0, 0);
+    host_put(&w->y, TOE_CMD_PORT, 0, 0, 8, 0, 0); /* no such CONNECT: ignored */
+    bench_run(&w->t, NS_PER_US);
+    c = host_want(&w->y, TOE_CMD_CONNECT_PORT);
+    port = toe_cmd_aux(&c);
+    assert_int_equal(toe_cmd_arg0(&c), 7);
+    assert_int_not_equal(port, 0);
+    r = (const void *)(w->y.area + w->y.qp->layout.records +
+                       (uint64_t)toe_cmd_flow(&c) * TOEDEV_RECORD);
+    assert_int_equal(r->local_port, port);
+    host_want_nothing(&w->y);
+    host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 7, 0, 0);
+    host_put(&w->y, TOE_CMD_PORT, 0, 0, 7, 0, 0); /* crosses the answer */
+    bench_run(&w->t, NS_PER_US);
+    c = host_want(&w->y, TOE_CMD_CONNECT_FAILED);
+    assert_int_equal(toe_cmd_arg1(&c), port);
+    host_want_nothing(&w->y);
+}
+
 static void test_of_equal_cookies_each_has_one_answer(void **state)
 {
     struct hosts *w = *state;
@@ -424,6 +452,7 @@ int main(void)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, hosts_setup, hosts_teardown)
     const struct CMUnitTest tests[] = {
         TEST(test_a_cancelled_connect_fails_and_gives_its_slot_back),
+        TEST(test_the_port_of_an_unanswered_connect),
         TEST(test_of_equal_cookies_each_has_one_answer),
         TEST(test_a_cancel_that_crosses_the_answer_is_ignored),
         TEST(test_a_cancel_before_the_answer_is_told_wins),

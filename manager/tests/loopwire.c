@@ -458,7 +458,8 @@ void loop_handle(struct qp *q, const struct toe_cmd *c)
         do_cancel(q, toe_cmd_flow(c));
         break;
     case TOE_CMD_BIND: /* it has no TIME-WAIT */
-        emit(q, TOE_CMD_ERROR, 0, TOE_R_NOSYS, toe_cmd_flow(c), q->sw.tail - 1, TOE_CMD_BIND);
+    case TOE_CMD_PORT: /* as a TOE of an earlier release */
+        emit(q, TOE_CMD_ERROR, 0, TOE_R_NOSYS, toe_cmd_flow(c), q->sw.tail - 1, toe_cmd_type(c));
         break;
     case TOE_CMD_OPTION:
         if (!(toe_cmd_flags(c) & (TOE_F_OPTION_CONNECT | TOE_F_OPTION_LISTEN)))

@@ -76,6 +76,78 @@ def fill():
     robot("s.close()")
 
 
+def test_no_window_clamp(lab, robot, peer_listener):
+    """0 takes the clamp away, of a closed socket alone; a connection then has its whole buffer."""
+    at = (lab.peer_ip, PORT)
+    robot("s = socket.socket(); clamp = lambda *v: s.setsockopt(6, socket.TCP_WINDOW_CLAMP, *v)")
+    robot("s.setsockopt(6, socket.TCP_WINDOW_CLAMP, 5000); clamp(0)")
+    assert robot("s.getsockopt(6, socket.TCP_WINDOW_CLAMP)") == 0
+    robot("s.connect(at)", at=at)
+    assert robot("s.getsockopt(6, socket.TCP_WINDOW_CLAMP)") > 10000
+    for value, found in (0, None), (4000, 4000), (0, None), (2**31 - 1, 2**31 - 1):
+        if found is None:
+            with pytest.raises(OSError, match=f"Errno {errno.EINVAL}"):
+                robot("clamp(v)", v=value)
+        else:
+            robot("clamp(v)", v=value)
+            assert robot("s.getsockopt(6, socket.TCP_WINDOW_CLAMP)") == found
+    robot("s.close()")
+    robot("s = listener = socket.socket(); s.bind((ip, 0)); clamp(0); s.listen()", ip=lab.ip)
+    with pytest.raises(OSError, match=f"Errno {errno.EINVAL}"):
+        robot("clamp(0)")
+    robot("clamp(4000)")
+    with lab.connect(robot("s.getsockname()[1]")):
+        robot("s, who = listener.accept()")
+        assert robot("s.getsockopt(6, socket.TCP_WINDOW_CLAMP)") == 4000
+        with pytest.raises(OSError, match=f"Errno {errno.EINVAL}"):
+            robot("clamp(0)")
+        robot("s.close(); listener.close()")
+
+
+NAME = "s.getsockname()"
+
+
+@pytest.mark.shows("getsockname while connecting")
+def test_own_name_while_connecting(lab, robot, peer_listener):
+    """Known as soon as connect() has returned."""
+    # in one breath: nothing else has handled the TOE's answer
+    robot(
+        "s = socket.socket(); s.setblocking(False); s.connect_ex(at); name = s.getsockname()",
+        at=(lab.peer_ip, PORT),
+    )
+    name = tuple(robot("name"))
+    assert name[0] == lab.ip and name[1]
+    conn, where = peer_listener.accept()
+    with conn:
+        assert where == name
+        robot("import select; select.select([], [s], [])")
+        assert tuple(robot(NAME)) == name
+        robot("s.close()")
+
+
+@pytest.mark.shows("getsockname after a refused connect")
+def test_own_name_after_a_refused_connect(lab, robot):
+    """Until the error is reported all of it, then the port alone."""
+    at = (lab.peer_ip, PORT + 1)
+    robot("s = socket.socket()")
+    assert robot("s.connect_ex(at)", at=at) == errno.ECONNREFUSED
+    address, port = robot(NAME)
+    assert (address, bool(port)) == ("0.0.0.0", True)
+    # ... and the port is free for others, as it was not bound
+    robot("t = socket.socket(); t.bind((ip, p)); t.close()", ip=lab.ip, p=port)
+    robot("s.bind((ip, 0)); s.listen()", ip=lab.ip)
+    address, bound = robot(NAME)
+    assert address == lab.ip and bound
+    robot("s.close(); s = socket.socket(); s.setblocking(False)")
+    assert robot("s.connect_ex(at)", at=at) == errno.EINPROGRESS
+    robot("import select; p = select.poll(); p.register(s); p.poll()")
+    address, port = robot(NAME)
+    assert address == lab.ip and port
+    assert robot("s.getsockopt(1, 4)") == errno.ECONNREFUSED
+    assert tuple(robot(NAME)) == (address, port)
+    robot("s.close()")
+
+
 @pytest.mark.shows("sendmmsg of more than UIO_MAXIOV")
 def test_sendmmsg_takes_1024_messages(libc, peer):
     libc("""

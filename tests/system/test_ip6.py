@@ -170,6 +170,29 @@ def test_names_after_fast_open(lab6, tmp_path):
         assert out == f"('{OWN}', '{PEER}', 80)\n" * 3
 
 
+OPENING = """
+import select, socket, sys
+own, peer = sys.argv[1:]
+s = socket.socket(socket.AF_INET6)
+s.setblocking(False)
+s.connect_ex((peer, 80))
+name = s.getsockname()
+print(name[0], name[1] != 0)
+select.select([], [s], [])
+assert s.getsockname() == name
+s = socket.socket(socket.AF_INET6)
+s.connect_ex((peer, 81))
+name = s.getsockname()
+print(name[0], name[1] != 0)
+"""
+
+
+def test_names_while_connecting_and_after_a_refusal(lab6, tmp_path):
+    with lab6.peer(nginx.configuration(tmp_path, f"[{PEER}]:80"), port=80):
+        out = lab6.run([labs.PYTHON, "-c", OPENING, OWN, PEER]).stdout
+        assert out == f"{OWN} True\n:: True\n"
+
+
 def test_refused(lab6):
     done = lab6.run(["curl", "-sS", f"http://[{PEER}]:81/"], check=False)
     assert done.returncode == 7  # REFUSED

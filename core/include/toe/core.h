@@ -275,8 +275,8 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
                       const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow);
 
 /* Announces n more bytes in the send stream. push: the writer has no more for now (PSH). Without
- * push, data that does not fill a segment waits for more, at most 200 ms (MSG_MORE, as
- * TOEC_OPT_CORK). */
+ * push, data that does not fill a segment waits for more, until the peer's next ACK and at most 200
+ * ms (MSG_MORE). */
 int toec_send(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, int push, toec_time now);
 /*
  * Marks the bytes announced so far as ending with urgent data (RFC 9293 3.8.5, MSG_OOB): the peer

@@ -209,6 +209,14 @@ TOEC_NOINLINE int closely(struct toec_stack *s, struct toec_tcb *t, const struct
     return (t->flags & TOEC_F_SACK) ? n->sacked != 0 : bare;
 }
 
+/* Ends the hold of data sent without push (MSG_MORE): it lasts until the next ACK, as on Linux
+ * (tcp_data_snd_check()). Text that acknowledges nothing does not end it. */
+TOEC_NOINLINE void release_more(struct toec_tcb *t, const struct toec_seg *g, toec_u32 acked)
+{
+    if (TOEC_SEQ_GT(t->snd_end, t->snd_max) && (acked || !g->len))
+        t->flags |= TOEC_F_UNCORK;
+}
+
 int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g,
                    toec_time now)
 {
@@ -249,7 +257,10 @@ int toec_ack_input(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
     if ((t->flags & TOEC_F_FIN) && TOEC_SEQ_GT(t->snd_una, t->snd_end) && fin_acked(s, t, now))
         return -1;
     if (TOEC_SEQ_LT(t->snd_max, t->snd_end + ((t->flags & TOEC_F_FIN) != 0)) ||
-        (t->flags & (TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD)))
+        (t->flags & (TOEC_F_FAST | TOEC_F_LOSS | TOEC_F_RTX_HEAD))) {
+        if (!(t->flags & (TOEC_F_PUSH | TOEC_F_CORK)))
+            release_more(t, g, a.acked);
         toec_pend(s, t);
+    }
     return 0;
 }

@@ -35,6 +35,9 @@ static int set_nodelay(struct toec_stack *s, struct toec_tcb *t, toec_u32 value,
 static int set_cork(struct toec_stack *s, struct toec_tcb *t, toec_u32 value, toec_time now)
 {
     (void)now;
+    /* as Linux: what was sent without push (MSG_MORE) is sent too (__tcp_sock_set_cork()) */
+    if (!value && TOEC_SEQ_GT(t->snd_end, t->snd_max))
+        t->flags |= TOEC_F_UNCORK;
     set_holding_flag(s, t, TOEC_F_CORK, value);
     return 0;
 }

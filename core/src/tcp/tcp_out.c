@@ -59,7 +59,7 @@ static toec_u32 window_room(const struct toec_tcb *t)
 }
 
 /* Returns not 0 when the application has announced more data: by TCP_CORK, or by not pushing
- * (MSG_MORE). Lasts for 200 ms at most. RFC 9293 MAY-16 */
+ * (MSG_MORE), which the next ACK ends. Lasts for 200 ms at most. RFC 9293 MAY-16 */
 static int corked(const struct toec_tcb *t)
 {
     return !(t->flags & TOEC_F_UNCORK) && ((t->flags & TOEC_F_CORK) || !(t->flags & TOEC_F_PUSH));

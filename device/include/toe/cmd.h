@@ -56,11 +56,14 @@ enum toe_cmd_type {
      * bind(2) of Linux: each must permit others in one of the ways that the flags name (OPTION
      * REUSE). The TOE stores nothing */
     TOE_CMD_BIND = 11,
+    /* flow cookie of a CONNECT without an answer: CONNECT_PORT names its local port. Ignored if
+     * it crosses the answer */
+    TOE_CMD_PORT = 12,
     /* flow, aux peer port, arg0 peer IPv4 (0: see the flow record), arg1 listener id */
     TOE_CMD_LISTEN_ESTABLISHED = 129,
     /* flow, aux local port, arg0 cookie */
     TOE_CMD_CONNECT_ESTABLISHED = 130,
-    /* aux reason, arg0 cookie; no slot is held */
+    /* aux reason, arg0 cookie, arg1 local port of the attempt or 0; no slot is held */
     TOE_CMD_CONNECT_FAILED = 131,
     /* flow, arg0 bytes more in order */
     TOE_CMD_DATA_RECEIVED = 132,
@@ -77,7 +80,10 @@ enum toe_cmd_type {
     TOE_CMD_CONNECT_READY = 136,
     /* flow, arg0 stream offset behind the peer's urgent data, which may not have arrived yet;
      * before the DATA_RECEIVED with it */
-    TOE_CMD_URGENT = 137
+    TOE_CMD_URGENT = 137,
+    /* answer to PORT: aux local port, arg0 cookie; flow the slot whose record has the local
+     * address. The slot is not the host's yet */
+    TOE_CMD_CONNECT_PORT = 138
 };
 
 /* Flags, as toe_cmd_make() takes them. _ALL: every flag the type knows. */
@@ -108,6 +114,7 @@ enum toe_cmd_type {
 #define TOE_F_BIND_REUSEADDR 0x04u
 #define TOE_F_BIND_REUSEPORT 0x08u
 #define TOE_F_BIND_ALL 0x0fu
+#define TOE_F_PORT_ALL 0x00u
 #define TOE_F_LISTEN_ESTABLISHED_ALL 0x00u
 #define TOE_F_CONNECT_ESTABLISHED_ALL 0x00u
 #define TOE_F_CONNECT_FAILED_ALL 0x00u
@@ -118,6 +125,7 @@ enum toe_cmd_type {
 #define TOE_F_ERROR_ALL 0x00u
 #define TOE_F_CONNECT_READY_ALL 0x00u
 #define TOE_F_URGENT_ALL 0x00u
+#define TOE_F_CONNECT_PORT_ALL 0x00u
 
 /* Option numbers of OPTION (aux). */
 enum toe_option {
@@ -158,8 +166,8 @@ enum toe_option {
     TOE_OPT_DEFER_ACCEPT = 25,
     /* bytes per second at most; 0 or 0xffffffff: no limit */
     TOE_OPT_MAX_PACING = 30,
-    /* not 0: the flow record is current whenever SEND_COMPLETE is announced, so that the host knows
-     * how much is not sent (TCP_NOTSENT_LOWAT); 0: it may be 20 ms old */
+    /* not 0: the flow record is current whenever SEND_COMPLETE is announced, so that the host
+     * knows how much is not sent (TCP_NOTSENT_LOWAT); 0: it may be 20 ms old */
     TOE_OPT_NOTSENT_LOWAT = 31,
     /* as IP_MTU_DISCOVER: 0 no DF, 1 and 2 path MTU discovery, 3 DF but no cache of path MTUs, 4
      * and 5 as large as the link takes */
@@ -302,6 +310,7 @@ _Static_assert((TOE_F_ACCEPT_ALL & ~TOE_CMD_FLAGS) == 0, "ACCEPT flags");
 _Static_assert((TOE_F_RELEASE_ALL & ~TOE_CMD_FLAGS) == 0, "RELEASE flags");
 _Static_assert((TOE_F_CANCEL_ALL & ~TOE_CMD_FLAGS) == 0, "CANCEL flags");
 _Static_assert((TOE_F_BIND_ALL & ~TOE_CMD_FLAGS) == 0, "BIND flags");
+_Static_assert((TOE_F_PORT_ALL & ~TOE_CMD_FLAGS) == 0, "PORT flags");
 _Static_assert((TOE_F_LISTEN_ESTABLISHED_ALL & ~TOE_CMD_FLAGS) == 0, "LISTEN_ESTABLISHED flags");
 _Static_assert((TOE_F_CONNECT_ESTABLISHED_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_ESTABLISHED flags");
 _Static_assert((TOE_F_CONNECT_FAILED_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_FAILED flags");
@@ -311,6 +320,7 @@ _Static_assert((TOE_F_CLOSE_EVENT_ALL & ~TOE_CMD_FLAGS) == 0, "CLOSE_EVENT flags
 _Static_assert((TOE_F_ERROR_ALL & ~TOE_CMD_FLAGS) == 0, "ERROR flags");
 _Static_assert((TOE_F_CONNECT_READY_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_READY flags");
 _Static_assert((TOE_F_URGENT_ALL & ~TOE_CMD_FLAGS) == 0, "URGENT flags");
+_Static_assert((TOE_F_CONNECT_PORT_ALL & ~TOE_CMD_FLAGS) == 0, "CONNECT_PORT flags");
 
 /* The name for people; 0 for a number that has none. */
 static inline const char *toe_cmd_name(unsigned number)
@@ -327,6 +337,7 @@ static inline const char *toe_cmd_name(unsigned number)
     case TOE_CMD_RELEASE: return "RELEASE";
     case TOE_CMD_CANCEL: return "CANCEL";
     case TOE_CMD_BIND: return "BIND";
+    case TOE_CMD_PORT: return "PORT";
     case TOE_CMD_LISTEN_ESTABLISHED: return "LISTEN_ESTABLISHED";
     case TOE_CMD_CONNECT_ESTABLISHED: return "CONNECT_ESTABLISHED";
     case TOE_CMD_CONNECT_FAILED: return "CONNECT_FAILED";
@@ -336,6 +347,7 @@ static inline const char *toe_cmd_name(unsigned number)
     case TOE_CMD_ERROR: return "ERROR";
     case TOE_CMD_CONNECT_READY: return "CONNECT_READY";
     case TOE_CMD_URGENT: return "URGENT";
+    case TOE_CMD_CONNECT_PORT: return "CONNECT_PORT";
     default: return 0;
     }
 }

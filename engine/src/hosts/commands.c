@@ -14,6 +14,7 @@
 #include "events.h"
 #include "listen.h"
 #include "opening.h"
+#include "record.h"
 #include "rx_hold.h"
 #include "shared.h"
 
@@ -160,6 +161,20 @@ static int do_cancel(struct qp *qp, const struct command *c)
     }
     s->pending = PEND_FAILED; /* ended after it was established, or failed: pending answer */
     s->reason = TOE_R_ABORTED;
+    return 0;
+}
+
+/* Reports the local port of a CONNECT without an answer; its address in the flow record. */
+static int do_port(struct qp *qp, const struct command *c)
+{
+    struct slot *s = opening_find(qp, c->flow);
+    struct toe_cmd answer;
+
+    if (!s || s->state != SLOT_OPENING)
+        return CROSSED;
+    record_write(s);
+    answer = toe_cmd_make(TOE_CMD_CONNECT_PORT, 0, record_port(s), s->index, s->cookie, 0);
+    event_put(qp, &answer);
     return 0;
 }
 
@@ -361,6 +376,7 @@ static const struct {
     [TOE_CMD_RELEASE] = {do_release, TOE_F_RELEASE_ALL},
     [TOE_CMD_CANCEL] = {do_cancel, TOE_F_CANCEL_ALL},
     [TOE_CMD_BIND] = {do_bind, TOE_F_BIND_ALL},
+    [TOE_CMD_PORT] = {do_port, TOE_F_PORT_ALL},
 };
 
 static int run_one(struct qp *qp, const struct command *c)

@@ -136,7 +136,7 @@ struct toe_cmd event_next(struct slot *s)
     case PEND_FINAL:
         return toe_cmd_make(TOE_CMD_CLOSE_EVENT, 0, s->reason, s->index, 0, 0);
     default: /* PEND_FAILED */
-        c = toe_cmd_make(TOE_CMD_CONNECT_FAILED, 0, s->reason, 0, s->cookie, 0);
+        c = toe_cmd_make(TOE_CMD_CONNECT_FAILED, 0, s->reason, 0, s->cookie, record_port(s));
         engine_count(s->qp->engine, EC_connect_failed);
         slot_free(s);
         return c;

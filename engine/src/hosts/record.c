@@ -85,6 +85,14 @@ void record_write(struct slot *s)
     __atomic_store_n(&shared->seq, s->record_seq, __ATOMIC_RELEASE);
 }
 
+uint16_t record_port(const struct slot *s)
+{
+    const struct toedev_flow_record *r =
+        (const void *)(s->qp->area + s->qp->layout.records + (uint64_t)s->index * TOEDEV_RECORD);
+
+    return r->local_port;
+}
+
 void record_touch(struct slot *s)
 {
     struct engine *e = s->qp->engine;

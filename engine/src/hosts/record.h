@@ -6,6 +6,8 @@
 #include "qp.h"
 
 void record_write(struct slot *s);
+/* Returns the local port of a written record, as the host may have overwritten it. */
+uint16_t record_port(const struct slot *s);
 void record_touch(struct slot *s);
 /* Refreshes the records that are due, a bounded number. */
 void records_refresh(struct engine *e);

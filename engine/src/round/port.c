@@ -167,6 +167,8 @@ static void on_gone(struct slot *s, uint16_t reason)
 {
     int opening = s->state == SLOT_OPENING, silent = s->doomed || (opening && !s->active);
 
+    if (opening && s->active && s->flow)
+        record_write(s); /* its local port */
     refs_drop(s);
     shared_leave(s);
     s->flow = NULL;

@@ -51,6 +51,31 @@ void tconnect_done(struct tqp *qp, const struct toe_cmd *c)
     tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
 }
 
+void tconnect_port(struct tqp *qp, const struct toe_cmd *c)
+{
+    struct tsock *s = thandle_get(toe_cmd_arg0(c));
+    uint32_t slot = toe_cmd_flow(c);
+
+    if (slot >= qp->cfg.slots) {
+        tqp_breach(qp, "the port of a connection on no slot", slot);
+        return;
+    }
+    if (!s || s->state != TS_CONNECTING || s->qp != qp)
+        return;
+    s->local_port = htons(toe_cmd_aux(c));
+    if (s->ip6)
+        tip6_local(s, slot);
+}
+
+void tconnect_ask_port(struct tsock *s)
+{
+    struct tqp *qp = s->qp;
+
+    if (s->state == TS_CONNECTING && qp && !s->local_port && !s->fast && !qp->no_port &&
+        tqp_send(qp, TOE_CMD_PORT, 0, 0, s->handle, 0, 0))
+        tqp_settle(qp);
+}
+
 void tconnect_failed(uint32_t cookie, int error)
 {
     struct tsock *s = thandle_get(cookie);

@@ -20,5 +20,9 @@ TOE_HIDDEN int tconnect_wait(struct tsock *s);
 /* Handles CONNECT_ESTABLISHED. */
 TOE_HIDDEN void tconnect_done(struct tqp *qp, const struct toe_cmd *c);
 TOE_HIDDEN void tconnect_failed(uint32_t cookie, int error);
+/* Handles CONNECT_PORT. */
+TOE_HIDDEN void tconnect_port(struct tqp *qp, const struct toe_cmd *c);
+/* Asks the TOE for the local port that it chose for a connection without an answer. */
+TOE_HIDDEN void tconnect_ask_port(struct tsock *s);
 
 #endif

@@ -117,6 +117,16 @@ static void close_event(struct tqp *qp, const struct toe_cmd *c)
     }
 }
 
+/* Its local port stays the socket's name until the next connect(), as on Linux. */
+static void connect_failed(const struct toe_cmd *c)
+{
+    struct tsock *s = thandle_get(toe_cmd_arg0(c));
+
+    if (s && s->state == TS_CONNECTING && toe_cmd_arg1(c))
+        s->local_port = htons((uint16_t)toe_cmd_arg1(c));
+    tconnect_failed(toe_cmd_arg0(c), toe_cmd_aux(c));
+}
+
 static void error_event(struct tqp *qp, const struct toe_cmd *c)
 {
     unsigned reason = toe_cmd_aux(c), type = toe_cmd_arg1(c);
@@ -136,6 +146,10 @@ static void error_event(struct tqp *qp, const struct toe_cmd *c)
     if (type == TOE_CMD_BIND) {
         qp->no_bind |= reason == TOE_R_NOSYS;
         tctx.bind_refused |= reason == TOE_R_ADDRINUSE;
+        return;
+    }
+    if (type == TOE_CMD_PORT) {
+        qp->no_port |= reason == TOE_R_NOSYS;
         return;
     }
     /* Our command was for a flow that had ended: its CLOSE_EVENT precedes this one in the ring. */
@@ -167,8 +181,11 @@ void tdispatch_command(struct tqp *qp, const struct toe_cmd *c)
     case TOE_CMD_URGENT:
         urgent(qp, c);
         break;
+    case TOE_CMD_CONNECT_PORT:
+        tconnect_port(qp, c);
+        break;
     case TOE_CMD_CONNECT_FAILED:
-        tconnect_failed(toe_cmd_arg0(c), toe_cmd_aux(c));
+        connect_failed(c);
         break;
     case TOE_CMD_CLOSE_EVENT:
         close_event(qp, c);

@@ -78,6 +78,14 @@ static int give_int(int level, int32_t v, void *value, socklen_t *len)
     return 0;
 }
 
+int32_t tkept_value(const struct tsock *s, int level, int name)
+{
+    uint16_t key = key_of(level, name);
+    uint32_t i = key ? find(s, key) : TKEPT_MAX;
+
+    return i < TKEPT_MAX && s->opts.kept_key[i] ? s->opts.kept_value[i] : 0;
+}
+
 int tkept_get(const struct tsock *s, int level, int name, void *value, socklen_t *len)
 {
     uint16_t key = key_of(level, name);

@@ -15,6 +15,8 @@ TOE_HIDDEN int tkept_set(struct tsock *s, int level, int name, const void *value
                          bool store);
 /* Reads an option; one that was not set from a new kernel socket. 0, or -1 with errno. */
 TOE_HIDDEN int tkept_get(const struct tsock *s, int level, int name, void *value, socklen_t *len);
+/* Returns the stored value of an option; 0: none. */
+TOE_HIDDEN int32_t tkept_value(const struct tsock *s, int level, int name);
 /* Stores the value that the kernel socket fd has for an option, if it is an int. Returns false when
  * there is no space for it. */
 TOE_HIDDEN bool tkept_note(struct tsock *s, int fd, int level, int name);

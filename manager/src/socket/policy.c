@@ -301,3 +301,15 @@ void tsock_to_kernel(struct tsock *s, int fd)
     s->state = TS_NEW;
     tobj_put(&s->obj);
 }
+
+void tpolicy_families(struct tfamilies *f)
+{
+    struct toedev_ip6 t;
+
+    tctx_lock();
+    if (tctx_know()) {
+        f->ip4 |= tctx.ip != 0;
+        f->ip6 |= tip6_get(&t) && t.count;
+    }
+    tctx_unlock();
+}

@@ -25,6 +25,12 @@ TOE_HIDDEN void tpolicy_bind_failed(int fd, const struct sockaddr *addr, socklen
 /* Decides on an io_uring that the program creates, and logs it, once. True: the creation must fail,
  * because there is a TOE or TOEHOLD_REQUIRE is set, and TOEHOLD_IO_URING is not. */
 TOE_HIDDEN bool tpolicy_ring(void);
+/* Families of addresses. */
+struct tfamilies {
+    bool ip4, ip6;
+};
+/* Adds those of which the TOE has addresses. Lock not held. */
+TOE_HIDDEN void tpolicy_families(struct tfamilies *f);
 /* Leaves an undecided socket to the kernel. */
 TOE_HIDDEN void tsock_to_kernel(struct tsock *s, int fd);
 /* Gives a connection that the kernel accepted the reason of its listener. Returns fd. */

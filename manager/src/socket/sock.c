@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "announce.h"
+#include "connect.h"
 #include "ctx.h"
 #include "epoll.h"
 #include "fcntl_flags.h"
@@ -288,6 +289,25 @@ int toe_shutdown(int fd, int how)
     return r;
 }
 
+/* Returns the name of a socket after a connect() that failed and was reported: the placeholder's,
+ * and the port of the attempt (Linux's tcp_disconnect() forgets the address alone). */
+static int name_after_failure(const struct tsock *s, int fd, struct sockaddr *addr, socklen_t *len)
+{
+    struct sockaddr_storage a;
+    socklen_t size = sizeof(a), room;
+    struct tname n;
+
+    if (!s->connect_failed || !s->local_port || !addr || !len || (int)*len < 0 ||
+        sys_getsockname(fd, (struct sockaddr *)&a, &size) < 0 ||
+        tname_read((struct sockaddr *)&a, size, &n) || n.port)
+        return 1;
+    tname_set_port((struct sockaddr *)&a, s->local_port);
+    room = *len < size ? *len : size;
+    memcpy(addr, &a, room);
+    *len = size;
+    return 0;
+}
+
 /* Returns a name of a TOE socket; 1: pass the call to the kernel. */
 static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
 {
@@ -300,6 +320,10 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
     s = tsock_get(fd);
     if (s && peer && s->state == TS_OPEN)
         tctx_progress(); /* the connection may have ended */
+    if (s && !peer)
+        tconnect_ask_port(s);
+    if (s && !peer && s->state == TS_DEAD && tsock_is_new(s, fd))
+        r = name_after_failure(s, fd, addr, len);
     if (s && s->state != TS_NEW && (peer || (s->state != TS_LISTEN && !tsock_is_new(s, fd)))) {
         if (!peer)
             r = tsock_name(s, false, addr, len);

@@ -90,14 +90,20 @@ static enum verdict read_only(struct tsock *s, const struct set_option *o, const
     return refuse(s, o, value, len);
 }
 
-/* The placeholder checks and stores it; it does not act on the flow. */
+/* The placeholder checks and stores it; it does not act on the flow. A placeholder is closed, and
+ * so accepts a TCP_WINDOW_CLAMP of 0, which Linux rejects in all other states. */
 static enum verdict keep(struct tsock *s, const struct set_option *o, const void *value,
                          socklen_t len)
 {
     int v;
 
-    (void)s;
-    return o->level == IPPROTO_TCP && !read_int(value, len, &v) ? WRONG : UNHANDLED;
+    if (o->level != IPPROTO_TCP)
+        return UNHANDLED;
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (o->name == TCP_WINDOW_CLAMP && !v && s->state != TS_NEW && s->state != TS_DEAD)
+        return terr(EINVAL), WRONG;
+    return UNHANDLED;
 }
 
 /* All buffers of a queue pair's slots have one size, so this is only a hint, as on Linux. */

@@ -233,6 +233,18 @@ static enum verdict get_maxseg(struct tsock *s, const struct get_option *o, void
     return verdict_of(give_int(value, len, v));
 }
 
+/* An open connection for which none was set has the size of the receive buffer. */
+static enum verdict get_window_clamp(struct tsock *s, const struct get_option *o, void *value,
+                                     socklen_t *len)
+{
+    const struct tsock *flow = tflow_of(s);
+    int v = tkept_value(s, o->level, o->name);
+
+    if (!v && flow->state == TS_OPEN)
+        v = (int)(flow->rx_mask + 1);
+    return verdict_of(give_int(value, len, v));
+}
+
 static enum verdict get_congestion(struct tsock *s, const struct get_option *o, void *value,
                                    socklen_t *len)
 {
@@ -322,6 +334,7 @@ static const struct get_option get_options[] = {
     ROW(IPPROTO_TCP, TCP_CORK, get_flag, .at = AT(cork)),
     ROW(IPPROTO_TCP, TCP_QUICKACK, get_quickack, .at = AT(quickack)),
     ROW(IPPROTO_TCP, TCP_MAXSEG, get_maxseg),
+    ROW(IPPROTO_TCP, TCP_WINDOW_CLAMP, get_window_clamp),
     ROW(IPPROTO_TCP, TCP_KEEPIDLE, get_number, .at = AT(keepidle), .fallback = DEFAULT_KEEPIDLE),
     ROW(IPPROTO_TCP, TCP_KEEPINTVL, get_number, .at = AT(keepintvl), .fallback = DEFAULT_KEEPINTVL),
     ROW(IPPROTO_TCP, TCP_KEEPCNT, get_number, .at = AT(keepcnt), .fallback = DEFAULT_KEEPCNT),

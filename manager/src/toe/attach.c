@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <toe/fds.h>
 
@@ -16,10 +17,12 @@
 #include "host.h"
 #include "inline.h"
 #include "internal.h"
+#include "log.h"
 #include "qp.h"
 
 #define WELCOME_SECS 5
 #define WELCOME_FDS  2
+#define SLOTS_LEAST  16 /* fewer do not make a server */
 
 static int fail(char *err, size_t size, const char *what, const char *detail)
 {
@@ -149,12 +152,42 @@ static void note_welcome(const struct toedev_welcome *w, struct twelcome *out)
     out->mask = w->prefix_len ? htonl(UINT32_MAX << (32 - w->prefix_len)) : 0;
 }
 
-struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelcome *out, char *err,
-                       size_t err_size)
+/* Returns whether n bytes of address space are left. */
+static bool has_space(size_t n)
+{
+    void *m = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return m != MAP_FAILED && munmap(m, n) == 0;
+}
+
+/* Lets the queue pair use half of the address space that RLIMIT_AS leaves: workers of mail and web
+ * servers have such limits, and cannot serve their listeners without a queue pair. */
+static void limit_slots(struct tconfig *cfg)
+{
+    uint64_t slot = (uint64_t)cfg->tx_size + cfg->rx_size;
+    uint32_t wanted = cfg->slots;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return;
+    while (cfg->slots > SLOTS_LEAST && !has_space(2 * cfg->slots * slot))
+        cfg->slots /= 2;
+    if (cfg->slots < wanted)
+        tlog_once("RLIMIT_AS leaves room for %u connections on the TOE instead of %u; less is "
+                  "needed with smaller TOEHOLD_TX_SIZE and TOEHOLD_RX_SIZE",
+                  cfg->slots, wanted);
+}
+
+struct tqp *tqp_attach(const struct tconfig *settings, uint32_t engine, struct twelcome *out,
+                       char *err, size_t err_size)
 {
     struct toedev_welcome w = {0};
-    struct tqp *qp = tqp_new(cfg, engine);
+    struct tconfig limited = *settings;
+    const struct tconfig *cfg = &limited;
+    struct tqp *qp;
 
+    limit_slots(&limited);
+    qp = tqp_new(cfg, engine);
     if (!qp) {
         fail(err, err_size, "no memory for a queue pair", NULL);
         return NULL;

@@ -110,8 +110,9 @@ bool tctx_need(void)
         /* a child with inherited listeners keeps trying: its parent had a TOE */
         tctx.state = tctx.configured && tctx.listeners ? TC_LOST : TC_FAILED;
         tlog_once("%s; %s", tctx.last_error,
-                  tctx.cfg.require ? "refused, as TOEHOLD_REQUIRE asks"
-                                   : "this process runs on the kernel's TCP");
+                  tctx.state == TC_LOST ? "this process cannot accept on its listeners yet"
+                  : tctx.cfg.require    ? "refused, as TOEHOLD_REQUIRE asks"
+                                        : "this process runs on the kernel's TCP");
     }
     errno = saved;
     return tctx.state == TC_UP;

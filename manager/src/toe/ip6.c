@@ -93,6 +93,14 @@ uint32_t tip6_entry(struct tqp *qp, const struct in6_addr *a, const struct in6_a
     return index;
 }
 
+void tip6_local(struct tsock *s, uint32_t slot)
+{
+    const struct toedev_flow_record *r =
+        (const struct toedev_flow_record *)(s->qp->area + s->qp->layout.records) + slot;
+
+    memcpy(&s->local6, r->local, sizeof(s->local6));
+}
+
 void tip6_names(struct tsock *s)
 {
     struct toedev_flow_record r;

@@ -20,6 +20,8 @@ TOE_HIDDEN bool tip6_on_link(const struct toedev_ip6 *t, const struct in6_addr *
 /* Writes an entry of the address table. Its index is valid for one command. local may be NULL. */
 TOE_HIDDEN uint32_t tip6_entry(struct tqp *qp, const struct in6_addr *a,
                                const struct in6_addr *local);
+/* Reads the local address of an IPv6 connection that is not open yet from the record of `slot`. */
+TOE_HIDDEN void tip6_local(struct tsock *s, uint32_t slot);
 /* Reads the names of an IPv6 connection from its flow record. */
 TOE_HIDDEN void tip6_names(struct tsock *s);
 

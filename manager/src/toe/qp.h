@@ -32,6 +32,7 @@ struct tqp {
     bool broken;     /* the TOE broke the contract or has ended: tctx_progress() tears down */
     bool breached;   /* broken by a breach, which has been logged */
     bool no_bind;    /* the TOE has no BIND */
+    bool no_port;    /* ... no PORT */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
     uint32_t addresses;           /* entries of the address table written, free-running */
