@@ -718,6 +718,27 @@ static void test_icmp(void **state)
     stop_pair(&p);
 }
 
+/* ... but not of an attempt to connect: a hard error ends it, as without a key. */
+static void test_icmp_opening(void **state)
+{
+    struct conn *c;
+    struct tseg g;
+    struct one o;
+
+    (void)state;
+    start_one(&o, 1);
+    c = sim_connect(&o.s, 0, 80);
+    assert_int_equal(flow_add(c, mkt(IP_B, 32, 1, 2)), 0);
+    craft_poll(&o.s);
+    g = craft_expect(&o.s);
+    assert_int_equal(g.flags, F_SYN);
+    craft_icmp(&o.s, 3, 3, 0, &g);
+    assert_true(c->gone);
+    assert_int_equal(c->gone_reason, TOEC_R_REFUSED);
+    assert_int_equal(sim_count(&o.s, 0, TOEC_C_tcp_ao_icmp_ignored), 0);
+    sim_stop(&o.s);
+}
+
 /* An image contains the keys: a stack with room for fewer, or for none, rejects it; damaged keys
  * are rejected. */
 static void test_image(void **state)
@@ -752,25 +773,16 @@ static void test_image(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_config),
-        cmocka_unit_test(test_invalid),
-        cmocka_unit_test(test_prefixes),
-        cmocka_unit_test(test_ids),
-        cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_too_late),
-        cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_another_peer),
-        cmocka_unit_test(test_not_configured),
-        cmocka_unit_test(test_reassembled),
-        cmocka_unit_test(test_own_keys),
-        cmocka_unit_test(test_backlog),
-        cmocka_unit_test(test_no_room_for_more),
-        cmocka_unit_test(test_no_room_for_a_third),
-        cmocka_unit_test(test_no_room_for_both),
-        cmocka_unit_test(test_unknown_rnext),
-        cmocka_unit_test(test_time_wait),
-        cmocka_unit_test(test_icmp),
-        cmocka_unit_test(test_image),
+        cmocka_unit_test(test_config),           cmocka_unit_test(test_invalid),
+        cmocka_unit_test(test_prefixes),         cmocka_unit_test(test_ids),
+        cmocka_unit_test(test_no_room),          cmocka_unit_test(test_too_late),
+        cmocka_unit_test(test_strangers),        cmocka_unit_test(test_another_peer),
+        cmocka_unit_test(test_not_configured),   cmocka_unit_test(test_reassembled),
+        cmocka_unit_test(test_own_keys),         cmocka_unit_test(test_backlog),
+        cmocka_unit_test(test_no_room_for_more), cmocka_unit_test(test_no_room_for_a_third),
+        cmocka_unit_test(test_no_room_for_both), cmocka_unit_test(test_unknown_rnext),
+        cmocka_unit_test(test_time_wait),        cmocka_unit_test(test_icmp),
+        cmocka_unit_test(test_icmp_opening),     cmocka_unit_test(test_image),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
