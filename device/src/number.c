@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* number.c - parses numbers in text, with range, unit and error text (toe/number.h). */
+/* number.c - parses numbers in text, with range, unit and error text, and Ethernet addresses
+ * (toe/number.h). */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -121,4 +122,29 @@ bool toe_quantity(const char *text, const struct toe_unit *units, double min, do
     }
     describe_quantity(units, min, max, want, want_size);
     return false;
+}
+
+int toe_hex_digit(char c)
+{
+    if (is_digit(c))
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool toe_mac(const char *text, uint8_t mac[6])
+{
+    uint8_t out[6];
+    unsigned i;
+
+    for (i = 0; i < 6; i++, text += 3) {
+        int high = toe_hex_digit(text[0]), low = high < 0 ? -1 : toe_hex_digit(text[1]);
+
+        if (low < 0 || text[2] != (i < 5 ? ':' : '\0'))
+            return false;
+        out[i] = (uint8_t)(high << 4 | low);
+    }
+    memcpy(mac, out, sizeof(out));
+    return true;
 }

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -117,6 +118,48 @@ static void the_error_text_names_what_is_accepted(void **state)
     assert_string_equal(want, "a number from 0 to 5, alone or with a unit (kB)");
 }
 
+static void ethernet_addresses(void **state)
+{
+    static const char *const bad[] = {
+        "",
+        "02",
+        "02:00:00:00:00:0",
+        "02:00:00:00:00:0a:",
+        "02:00:00:00:00:0a:01",
+        "02-00-00-00-00-0a",
+        "2:0:0:0:0:a",
+        "02:00:00:00:00:0g",
+        " 2:00:00:00:00:0a",
+        "+2:00:00:00:00:0a",
+        "02:00:00:00:00:0a ",
+        "0x:00:00:00:00:0a",
+    };
+    uint8_t mac[6] = {7};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_false(toe_mac(bad[i], mac));
+    assert_int_equal(mac[0], 7);
+    assert_true(toe_mac("02:00:5e:Ff:09:0a", mac));
+    assert_memory_equal(mac, "\x02\x00\x5e\xff\x09\x0a", 6);
+}
+
+static void hexadecimal_digits(void **state)
+{
+    static const char digits[] = "0123456789abcdef", capital[] = "ABCDEF";
+    int i;
+
+    (void)state;
+    for (i = 0; i < 16; i++)
+        assert_int_equal(toe_hex_digit(digits[i]), i);
+    for (i = 0; i < 6; i++)
+        assert_int_equal(toe_hex_digit(capital[i]), 10 + i);
+    for (i = 0; i < 256; i++)
+        if (!memchr(digits, i, 16) && !memchr(capital, i, 6))
+            assert_int_equal(toe_hex_digit((char)i), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +168,8 @@ int main(void)
         cmocka_unit_test(whole_numbers_as_c_writes_them),
         cmocka_unit_test(quantities_with_units),
         cmocka_unit_test(what_is_no_quantity),
+        cmocka_unit_test(ethernet_addresses),
+        cmocka_unit_test(hexadecimal_digits),
         cmocka_unit_test(the_error_text_names_what_is_accepted),
     };
 

@@ -2,6 +2,7 @@
 /* host.c - the host side of a queue pair, for tests (see bench.h). */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../device/tests/seed.h"
 #include "bench.h"
 
 #define ALL_SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -157,9 +159,5 @@ int host_holds(const struct host *h, uint32_t slot, uint32_t offset, uint32_t n)
 
 unsigned bench_seed(void)
 {
-    const char *text = getenv("TOEHOLD_SEED");
-    unsigned seed = text ? (unsigned)strtoul(text, NULL, 0) : 20261121u;
-
-    fprintf(stderr, "seed %u (TOEHOLD_SEED sets it)\n", seed);
-    return seed;
+    return (unsigned)seed_of_run(20261121, UINT_MAX);
 }

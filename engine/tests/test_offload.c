@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../../device/tests/seed.h"
 #include "frames/gro.h"
 #include "frames/gso.h"
 #include "frames/offload.h"
@@ -534,12 +535,9 @@ static void rubbish_passes(void **state)
 
 static int set_up(void **state)
 {
-    const char *text = getenv("TOE_TEST_SEED");
-
     (void)state;
-    seed = text ? strtoull(text, NULL, 0) : 20261121;
+    seed = seed_of_run(20261121, UINT64_MAX);
     rng = seed | 1;
-    printf("# TOE_TEST_SEED=%llu\n", (unsigned long long)seed);
     return 0;
 }
 

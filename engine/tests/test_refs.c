@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "../../device/tests/seed.h"
 #include "frames/engine_state.h"
 #include "frames/gso.h"
 #include "hosts/refs.h"
@@ -37,11 +38,8 @@ static uint32_t random_below(uint32_t n)
 
 static int set_up(void **state)
 {
-    const char *given = getenv("TOEHOLD_TEST_SEED");
-
     (void)state;
-    seed = given ? (uint32_t)strtoul(given, NULL, 0) : 1;
-    printf("seed %u\n", seed);
+    seed = (uint32_t)seed_of_run(1, UINT32_MAX);
     origin = 0;
     qp.engine = &engine;
     qp.cfg = (struct toedev_qp_config){.sw_entries = 64,

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "../../device/tests/seed.h"
 #include "harness.h"
 #include "reflect.h"
 
@@ -82,10 +83,9 @@ static int isolate(void)
 int harness_setup(void **state)
 {
     char text[16];
-    const char *given = getenv("TOEHOLD_TEST_SEED");
 
     (void)state;
-    seed = given ? (uint32_t)strtoul(given, NULL, 0) : 1;
+    seed = (uint32_t)seed_of_run(1, UINT32_MAX);
     snprintf(dir, sizeof(dir), "/tmp/libtoe-test-XXXXXX");
     if (isolate() < 0 || !mkdtemp(dir)) {
         perror("test set-up");

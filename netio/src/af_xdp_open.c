@@ -202,7 +202,7 @@ struct netio *af_xdp_open(const char *args, const struct netio_config *cfg,
     struct af_xdp *x;
 
     if (spec_parse(&spec, "af_xdp", args, "queue mode copy", err) ||
-        spec_get_number(&spec, "af_xdp", "queue", 65535, cfg->queue, &queue, err) ||
+        spec_get_number(&spec, "af_xdp", "queue", 0, 65535, cfg->queue, &queue, err) ||
         spec_get_choice(&spec, "af_xdp", "mode", "auto native generic", &mode, err) ||
         spec_get_choice(&spec, "af_xdp", "copy", "auto copy zero", &copy, err))
         return NULL;

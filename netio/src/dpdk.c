@@ -429,12 +429,12 @@ static struct netio *open_port(const char *args, const struct netio_config *cfg,
     struct dpdk *d;
 
     if (spec_parse(&spec, "dpdk", args, "queue queues mtu args eal", err) ||
-        spec_get_number(&spec, "dpdk", "queue", DPDK_QUEUES - 1, cfg->queue, &queue, err) ||
-        spec_get_number(&spec, "dpdk", "queues", DPDK_QUEUES, 1, &queues, err) ||
-        spec_get_number(&spec, "dpdk", "mtu", 9216, 0, &mtu, err))
+        spec_get_number(&spec, "dpdk", "queue", 0, DPDK_QUEUES - 1, cfg->queue, &queue, err) ||
+        spec_get_number(&spec, "dpdk", "queues", 1, DPDK_QUEUES, 1, &queues, err) ||
+        spec_get_number(&spec, "dpdk", "mtu", 0, 9216, 0, &mtu, err))
         return NULL;
-    if (!*spec.name || queues == 0) {
-        netio_err_set(err, "dpdk: name a port, such as net_tap0 or 0000:03:00.0; queues=1 or more");
+    if (!*spec.name) {
+        netio_err_set(err, "dpdk: name a port, such as net_tap0 or 0000:03:00.0");
         return NULL;
     }
     if (dpdk_eal(spec.name, spec_get(&spec, "eal"), err))

@@ -2,10 +2,12 @@
 /*
  * impair_options.c - parses the options of the impairing wire.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+
+#include <toe/number.h>
 
 #include "impair_path.h"
 #include "spec.h"
@@ -16,45 +18,24 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-struct unit {
-    const char *name;
-    double factor;
-};
-
-static const struct unit time_units[] = {
+static const struct toe_unit time_units[] = {
     {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
-static const struct unit rate_units[] = {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {NULL, 0}};
-static const struct unit percent_units[] = {{"", 1}, {"%", 1}, {NULL, 0}};
+static const struct toe_unit rate_units[] = {
+    {"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {NULL, 0}};
+static const struct toe_unit percent_units[] = {{"", 1}, {"%", 1}, {NULL, 0}};
 
-/* Parses a decimal number followed by one of the units. Rejects hexadecimal, exponent, sign and
- * "inf". */
-static int parse_quantity(const char *text, size_t len, const struct unit *units, double *out)
+/* Parses a quantity without an exponent. */
+static int parse_quantity(const char *text, const struct toe_unit *units, double min, double max,
+                          double *out)
 {
-    size_t digits = strspn(text, "0123456789.");
-    char number[32];
-    char *end;
-
-    if (!digits || digits >= sizeof(number) || digits > len)
-        return -1;
-    memcpy(number, text, digits);
-    number[digits] = '\0';
-    *out = strtod(number, &end);
-    if (*end)
-        return -1;
-    for (; units->name; units++)
-        if (strlen(units->name) == len - digits &&
-            memcmp(units->name, text + digits, len - digits) == 0) {
-            *out *= units->factor;
-            return 0;
-        }
-    return -1;
+    return !strpbrk(text, "eE") && toe_quantity(text, units, min, max, out, NULL, 0) ? 0 : -1;
 }
 
-static int parse_percent(const char *text, size_t len, uint64_t *out)
+static int parse_percent(const char *text, uint64_t *out)
 {
     double percent;
 
-    if (parse_quantity(text, len, percent_units, &percent) || percent > 100)
+    if (parse_quantity(text, percent_units, 0, 100, &percent))
         return -1;
     *out = (uint64_t)llround(percent / 100 * (double)IMPAIR_ALWAYS);
     return 0;
@@ -66,7 +47,7 @@ static int get_percent(const struct spec *s, const char *key, uint64_t *out,
     const char *value = spec_get(s, key);
 
     *out = 0;
-    if (!value || parse_percent(value, strlen(value), out) == 0)
+    if (!value || parse_percent(value, out) == 0)
         return 0;
     netio_err_set(err, WHO ": %s=%s is not a percentage from 0 to 100", key, value);
     return -1;
@@ -81,7 +62,7 @@ static int get_time(const struct spec *s, const char *key, uint64_t fallback, ui
     *out = fallback;
     if (!value)
         return 0;
-    if (parse_quantity(value, strlen(value), time_units, &ns) || ns > 3600.0 * 1e9) {
+    if (parse_quantity(value, time_units, 0, 3600.0 * 1e9, &ns)) {
         netio_err_set(err,
                       WHO ": %s=%s is not a time up to 3600s: write a number with ns, us, ms "
                           "or s",
@@ -100,7 +81,7 @@ static int get_rate(const struct spec *s, uint64_t *out, const struct netio_err 
     *out = 0;
     if (!value)
         return 0;
-    if (parse_quantity(value, strlen(value), rate_units, &rate) || rate < 1 || rate > 1e12) {
+    if (parse_quantity(value, rate_units, 1, 1e12, &rate)) {
         netio_err_set(err,
                       WHO ": rate=%s is not a rate in bit/s from 1 to 1000G: write a number "
                           "with k, M, G or nothing",
@@ -115,12 +96,14 @@ static int get_burst(const struct spec *s, struct impair_options *o, const struc
 {
     const char *value = spec_get(s, "burst");
     const char *slash = value ? strchr(value, '/') : NULL;
+    char enter[32];
 
     o->burst_enter = o->burst_leave = 0;
     if (!value)
         return 0;
-    if (!slash || parse_percent(value, (size_t)(slash - value), &o->burst_enter) ||
-        parse_percent(slash + 1, strlen(slash + 1), &o->burst_leave)) {
+    snprintf(enter, sizeof(enter), "%.*s", slash ? (int)(slash - value) : 0, value);
+    if (!slash || slash - value >= (ptrdiff_t)sizeof(enter) ||
+        parse_percent(enter, &o->burst_enter) || parse_percent(slash + 1, &o->burst_leave)) {
         netio_err_set(err,
                       WHO ": burst=%s is not ENTER/LEAVE: write two percentages, as in "
                           "burst=1/25",
@@ -134,18 +117,13 @@ static int get_seed(const struct spec *s, uint64_t fallback, uint64_t *out,
                     const struct netio_err *err)
 {
     const char *value = spec_get(s, "seed");
-    char *end;
 
     *out = fallback;
-    if (!value)
+    if (!value || toe_number(value, 0, UINT64_MAX, out, NULL, 0) ||
+        (!strncmp(value, "0x", 2) && toe_number_c(value, 0, UINT64_MAX, out, NULL, 0)))
         return 0;
-    errno = 0;
-    *out = strtoull(value, &end, strncmp(value, "0x", 2) == 0 ? 16 : 10);
-    if (*value < '0' || *value > '9' || *end || errno) {
-        netio_err_set(err, WHO ": seed=%s is not a 64-bit number (decimal or 0x...)", value);
-        return -1;
-    }
-    return 0;
+    netio_err_set(err, WHO ": seed=%s is not a 64-bit number (decimal or 0x...)", value);
+    return -1;
 }
 
 static int get_count(const struct spec *s, const char *key, uint32_t min, uint32_t max,
@@ -153,12 +131,8 @@ static int get_count(const struct spec *s, const char *key, uint32_t min, uint32
 {
     uint64_t number;
 
-    if (spec_get_number(s, WHO, key, max, fallback, &number, err))
+    if (spec_get_number(s, WHO, key, min, max, fallback, &number, err))
         return -1;
-    if (number < min) {
-        netio_err_set(err, WHO ": %s=%s is below %u", key, spec_get(s, key), min);
-        return -1;
-    }
     *out = (uint32_t)number;
     return 0;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <pcap/pcap.h>
+#include <toe/number.h>
 
 #include "capture.h"
 #include "pool.h"
@@ -213,7 +214,7 @@ static int get_mac(const struct spec *spec, uint8_t mac[6], const struct netio_e
     memcpy(mac, fallback, sizeof(fallback));
     if (!text)
         return 0;
-    if (spec_read_mac(text, mac) || mac[0] & 1) {
+    if (!toe_mac(text, mac) || mac[0] & 1) {
         netio_err_set(err,
                       "pcap: mac=%s is not a station's MAC: write six pairs of hexadecimal "
                       "digits as in 02:00:00:00:00:01",
@@ -235,13 +236,9 @@ static int bring_up(struct pcap_file *f, const struct spec *spec, const struct n
         return -1;
     }
     if (spec_get_choice(spec, "pcap", "pace", "asked recorded", &pace, err) ||
-        spec_get_number(spec, "pcap", "mtu", MTU_MAX, 1500, &mtu, err) ||
+        spec_get_number(spec, "pcap", "mtu", MTU_MIN, MTU_MAX, 1500, &mtu, err) ||
         get_mac(spec, f->n.info.mac, err))
         return -1;
-    if (mtu < MTU_MIN) {
-        netio_err_set(err, "pcap: mtu=%llu is below %u", (unsigned long long)mtu, MTU_MIN);
-        return -1;
-    }
     f->recorded_pace = (int)pace;
     f->n.info.mtu = (uint32_t)mtu;
     f->n.info.queues = 1;

@@ -2,9 +2,9 @@
 /*
  * spec.c - parses "NAME,key=value,key=value" lists of back end specifications.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include <toe/number.h>
 
 #include "spec.h"
 
@@ -101,51 +101,20 @@ const char *spec_get(const struct spec *spec, const char *key)
     return NULL;
 }
 
-int spec_get_number(const struct spec *spec, const char *who, const char *key, uint64_t max,
-                    uint64_t fallback, uint64_t *out, const struct netio_err *err)
+int spec_get_number(const struct spec *spec, const char *who, const char *key, uint64_t min,
+                    uint64_t max, uint64_t fallback, uint64_t *out, const struct netio_err *err)
 {
     const char *value = spec_get(spec, key);
-    char *end;
-    unsigned long long number;
+    char want[TOE_NUMBER_WANT];
 
     if (!value) {
         *out = fallback;
         return 0;
     }
-    errno = 0;
-    number = strtoull(value, &end, 10);
-    if (*value < '0' || *value > '9' || *end || errno || number > max) {
-        netio_err_set(err, "%s: %s=%s is not a whole number from 0 to %llu", who, key, value,
-                      (unsigned long long)max);
-        return -1;
-    }
-    *out = number;
-    return 0;
-}
-
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-int spec_read_mac(const char *text, uint8_t mac[6])
-{
-    uint8_t out[6];
-    unsigned i;
-
-    for (i = 0; i < 6; i++, text += 3) {
-        int high = hex_digit(text[0]), low = high < 0 ? -1 : hex_digit(text[1]);
-
-        if (low < 0 || text[2] != (i < 5 ? ':' : '\0'))
-            return -1;
-        out[i] = (uint8_t)(high << 4 | low);
-    }
-    memcpy(mac, out, sizeof(out));
-    return 0;
+    if (toe_number(value, min, max, out, want, sizeof(want)))
+        return 0;
+    netio_err_set(err, "%s: %s=%s is not %s", who, key, value, want);
+    return -1;
 }
 
 int spec_get_choice(const struct spec *spec, const char *who, const char *key, const char *choices,

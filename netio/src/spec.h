@@ -29,17 +29,13 @@ int spec_parse(struct spec *spec, const char *who, const char *args, const char 
                const struct netio_err *err);
 /* Returns the value of key; NULL when it was not given. */
 const char *spec_get(const struct spec *spec, const char *key);
-/* Parses a decimal whole number from 0 to max; fallback when the key was not given. Returns 0, or
+/* Parses a decimal whole number from min to max; fallback when the key was not given. Returns 0, or
  * -1. */
-int spec_get_number(const struct spec *spec, const char *who, const char *key, uint64_t max,
-                    uint64_t fallback, uint64_t *out, const struct netio_err *err);
+int spec_get_number(const struct spec *spec, const char *who, const char *key, uint64_t min,
+                    uint64_t max, uint64_t fallback, uint64_t *out, const struct netio_err *err);
 /* Finds the position of the key's value in the space-separated choices; 0 when it was not given.
  * Returns 0, or -1. */
 int spec_get_choice(const struct spec *spec, const char *who, const char *key, const char *choices,
                     unsigned *out, const struct netio_err *err);
-
-/* Parses a MAC address: exactly six pairs of hexadecimal digits separated by colons. Returns 0, or
- * -1 with mac unchanged. */
-int spec_read_mac(const char *text, uint8_t mac[6]);
 
 #endif

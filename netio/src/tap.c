@@ -22,6 +22,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <toe/number.h>
+
 #include "big.h"
 #include "ifctl.h"
 #include "spec.h"
@@ -280,16 +282,13 @@ static int parse_host(const char *text, uint8_t ip[4], unsigned *prefix_len)
 {
     char address[INET_ADDRSTRLEN];
     const char *slash = strchr(text, '/');
-    char *end;
-    unsigned long len;
+    uint64_t len;
 
     if (!slash || (size_t)(slash - text) >= sizeof(address))
         return -1;
     memcpy(address, text, (size_t)(slash - text));
     address[slash - text] = '\0';
-    len = strtoul(slash + 1, &end, 10);
-    if (slash[1] < '0' || slash[1] > '9' || *end || len > 32 ||
-        inet_pton(AF_INET, address, ip) != 1)
+    if (!toe_number(slash + 1, 0, 32, &len, NULL, 0) || inet_pton(AF_INET, address, ip) != 1)
         return -1;
     *prefix_len = (unsigned)len;
     return 0;

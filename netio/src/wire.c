@@ -521,12 +521,8 @@ struct netio *wire_open(const char *args, const struct netio_config *cfg,
 
     if (backend_one_queue("wire", cfg, err) || spec_parse(&spec, "wire", args, "side mtu", err) ||
         spec_get_choice(&spec, "wire", "side", "auto a b", &side, err) ||
-        spec_get_number(&spec, "wire", "mtu", WIRE_MTU_MAX, 1500, &mtu, err))
+        spec_get_number(&spec, "wire", "mtu", WIRE_MTU_MIN, WIRE_MTU_MAX, 1500, &mtu, err))
         return NULL;
-    if (mtu < WIRE_MTU_MIN) {
-        netio_err_set(err, "wire: mtu=%u is below %u", (unsigned)mtu, WIRE_MTU_MIN);
-        return NULL;
-    }
     w = lines_calloc(1, sizeof(*w));
     if (!w) {
         netio_err_set(err, "wire: out of memory");

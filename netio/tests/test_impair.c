@@ -384,7 +384,7 @@ static void bad_options_are_named(void **state)
         {"rate=10Mbit", "not a rate"},
         {"seed=x", "seed=x is not a 64-bit number"},
         {"seed=-1", "not a 64-bit number"},
-        {"gap=0", "gap=0 is below 1"},
+        {"gap=0", "gap=0 is not a whole number from 1 to 1000"},
         {"queue=70000", "queue=70000 is not a whole number"},
         {"dir=up", "dir=up is not one of: both rx tx"},
         {"lossy=1", "unknown option 'lossy'"},

@@ -3,10 +3,12 @@
  * test_partial.c - partial checksums: they are found and completed, and no other frame is treated
  * as one.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../device/tests/seed.h"
 #include "../src/backend.h"
 #include "../src/partial.h"
 #include "testing.h"
@@ -161,15 +163,13 @@ static void any_bytes(void **state)
 
 int main(void)
 {
-    const char *given = getenv("TOEHOLD_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 0) : 1;
+    unsigned seed = (unsigned)seed_of_run(1, UINT_MAX);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(found_and_completed),
         cmocka_unit_test(nothing_else),
         cmocka_unit_test(any_bytes),
     };
 
-    printf("TOEHOLD_SEED=%u\n", seed);
     srand(seed);
     return cmocka_run_group_tests_name("partial", tests, NULL, NULL);
 }

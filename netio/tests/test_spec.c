@@ -21,12 +21,12 @@ static void splits_name_and_options(void **state)
     (void)state;
     assert_int_equal(spec_parse(&s, "x", "eth0,queue=7,mode=b", "queue mode other", &err), 0);
     assert_string_equal(s.name, "eth0");
-    assert_int_equal(spec_get_number(&s, "x", "queue", 9, 0, &number, &err), 0);
+    assert_int_equal(spec_get_number(&s, "x", "queue", 0, 9, 0, &number, &err), 0);
     assert_int_equal(number, 7);
     assert_int_equal(spec_get_choice(&s, "x", "mode", "a b c", &choice, &err), 0);
     assert_int_equal(choice, 1);
     assert_null(spec_get(&s, "other"));
-    assert_int_equal(spec_get_number(&s, "x", "other", 9, 5, &number, &err), 0);
+    assert_int_equal(spec_get_number(&s, "x", "other", 0, 9, 5, &number, &err), 0);
     assert_int_equal(number, 5);
 }
 
@@ -70,8 +70,9 @@ static void bad_words_are_named(void **state)
 
 static void bad_numbers_are_named(void **state)
 {
-    static const char *const bad[] = {"key=",   "key=-1", "key=+1", "key=1x",
-                                      "key=10", "key=a",  "key= 1", "key=99999999999999999999"};
+    static const char *const bad[] = {"key=",   "key=-1", "key=+1",
+                                      "key=1x", "key=1",  "key=10",
+                                      "key=a",  "key= 1", "key=99999999999999999999"};
     struct spec s;
     uint64_t number;
     unsigned i;
@@ -79,8 +80,8 @@ static void bad_numbers_are_named(void **state)
     (void)state;
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(spec_parse(&s, "x", bad[i], "key", &err), 0);
-        assert_int_equal(spec_get_number(&s, "x", "key", 9, 0, &number, &err), -1);
-        assert_non_null(strstr(text, "whole number from 0 to 9"));
+        assert_int_equal(spec_get_number(&s, "x", "key", 2, 9, 3, &number, &err), -1);
+        assert_non_null(strstr(text, "whole number from 2 to 9"));
     }
 }
 
@@ -108,7 +109,7 @@ static void back_ends_refuse_bad_options(void **state)
     open_fails("wire:", "path of 1 to");
     open_fails("wire:/tmp/x,side=c", "side=c is not one of");
     open_fails("wire:/tmp/x,mtu=9001", "mtu=9001");
-    open_fails("wire:/tmp/x,mtu=67", "below 68");
+    open_fails("wire:/tmp/x,mtu=67", "mtu=67 is not a whole number from 68 to 9000");
     open_fails("wire:/nowhere/at/all", "No such file");
     open_fails("pcap:", "name a file");
     open_fails("pcap:in=/nowhere/at/all", "/nowhere/at/all");

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../device/tests/seed.h"
 #include "testing.h"
 
 #define HEADER 14
@@ -112,12 +113,11 @@ const char *in_folder(const char *text)
 
 uint64_t test_seed(void)
 {
-    static int said;
-    const char *text = getenv("TOEHOLD_SEED");
-    uint64_t seed = text && *text ? strtoull(text, NULL, 0) : 20260;
+    static int known;
+    static uint64_t seed;
 
-    if (!said++)
-        printf("# TOEHOLD_SEED=%llu\n", (unsigned long long)seed);
+    if (!known++)
+        seed = seed_of_run(20260, UINT64_MAX);
     return seed;
 }
 

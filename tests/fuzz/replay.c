@@ -9,8 +9,11 @@
  * ends the process and leaves its input in ./finding.
  */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <unistd.h>
+
+#include <toe/number.h>
 
 #include "fuzz.h"
 
@@ -95,7 +98,7 @@ static void run(void)
     free(exact);
 }
 
-static int run_file(const char *name, unsigned long changes)
+static int run_file(const char *name, uint64_t changes)
 {
     static uint8_t file[MOST];
     FILE *f = fopen(name, "rb");
@@ -107,7 +110,7 @@ static int run_file(const char *name, unsigned long changes)
     }
     n = fread(file, 1, sizeof(file), f);
     fclose(f);
-    for (unsigned long i = 0; i <= changes; i++) {
+    for (uint64_t i = 0; i <= changes; i++) {
         memcpy(now, file, n);
         now_size = n;
         if (i)
@@ -117,9 +120,21 @@ static int run_file(const char *name, unsigned long changes)
     return 0;
 }
 
+/* Returns the value of an option; ends the program if it is not a number. */
+static uint64_t number(const char *option, const char *text)
+{
+    char want[TOE_NUMBER_WANT];
+    uint64_t v;
+
+    if (toe_number(text, 0, UINT32_MAX, &v, want, sizeof(want)))
+        return v;
+    fprintf(stderr, "%s %s is not %s\n", option, text, want);
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
-    unsigned long changes = 0, seed = 1, files = 0;
+    uint64_t changes = 0, seed = 1, files = 0;
     int i;
 
     signal(SIGABRT, keep);
@@ -127,9 +142,9 @@ int main(int argc, char **argv)
     LLVMFuzzerInitialize(&argc, &argv);
     for (i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--changes") == 0 && i + 1 < argc) {
-            changes = strtoul(argv[++i], NULL, 10);
+            changes = number("--changes", argv[++i]);
         } else if (strcmp(argv[i], "--seed") == 0 && i + 1 < argc) {
-            seed = strtoul(argv[++i], NULL, 10);
+            seed = number("--seed", argv[++i]);
         } else {
             state = seed + files++;
             if (run_file(argv[i], changes))
@@ -140,6 +155,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s [--changes N] [--seed S] FILE...\n", argv[0]);
         return 2;
     }
-    printf("%lu files, %lu inputs\n", files, files * (changes + 1));
+    printf("%" PRIu64 " files, %" PRIu64 " inputs\n", files, files * (changes + 1));
     return 0;
 }

@@ -29,10 +29,10 @@ static struct netio *read_spec(const char *who, const char *args, const char *ke
     if (spec_parse(&s, who, args, keys, err))
         return NULL;
     FUZZ_CHECK(s.count <= SPEC_OPTIONS && strlen(s.name) < SPEC_TEXT);
-    if (spec_get_number(&s, who, "mtu", 9000, 1500, &number, err) ||
+    if (spec_get_number(&s, who, "mtu", 68, 9000, 1500, &number, err) ||
         spec_get_choice(&s, who, "side", "auto a b", &choice, err))
         return NULL;
-    FUZZ_CHECK(number <= 9000 && choice <= 2);
+    FUZZ_CHECK(number >= 68 && number <= 9000 && choice <= 2);
     opened.ops = &ops;
     return &opened;
 }

@@ -28,6 +28,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "argument.h"
+
 static long show(const char *what, long r)
 {
     printf("%s: %ld%s%s\n", what, r < 0 ? -1 : r, r < 0 ? " " : "", r < 0 ? strerror(errno) : "");
@@ -44,7 +46,7 @@ static int show_fd(const char *what, long r)
 
 static int open_listener(char **argv)
 {
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[3]))};
+    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port_argument(argv[3]))};
     int on = 1, fd = show_fd("socket", syscall(SYS_socket, AF_INET, SOCK_STREAM, 0));
 
     inet_pton(AF_INET, argv[2], &a.sin_addr);

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "argument.h"
+
 #define AT_ONCE   1000 /* connections under way at most */
 #define MAX_REPLY 4096
 
@@ -160,9 +162,9 @@ int main(int argc, char **argv)
         fputs(usage, stderr);
         return 2;
     }
-    l.to.sin_port = htons((uint16_t)atoi(argv[2]));
-    l.per_second = strtoull(argv[3], NULL, 10);
-    l.count = strtoull(argv[4], NULL, 10);
+    l.to.sin_port = htons(port_argument(argv[2]));
+    l.per_second = argument("PER_SECOND", argv[3], 1, 1000000000);
+    l.count = argument("COUNT", argv[4], 1, UINT32_MAX);
     l.client_closes = strcmp(argv[5], "client") == 0;
     l.answer = argv[6];
     l.request = argv[7];

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <uv.h>
 
+#include "argument.h"
+
 #define CHECK(x)                                                                                   \
     do {                                                                                           \
         int rc_ = (x);                                                                             \
@@ -138,10 +140,10 @@ int main(int argc, char **argv)
 
     if (argc < 4)
         return 2;
-    CHECK(uv_ip4_addr(argv[2], atoi(argv[3]), &at));
+    CHECK(uv_ip4_addr(argv[2], port_argument(argv[3]), &at));
     if (strcmp(argv[1], "client") == 0) {
-        bytes = argc > 5 ? strtoul(argv[5], NULL, 10) : 1;
-        start_clients(loop, &at, argc > 4 ? (unsigned)atoi(argv[4]) : 1);
+        bytes = argc > 5 ? argument("BYTES", argv[5], 1, UINT32_MAX) : 1;
+        start_clients(loop, &at, argc > 4 ? (unsigned)argument("CLIENTS", argv[4], 1, 65535) : 1);
         return 0;
     }
     CHECK(uv_tcp_init(loop, &listener));

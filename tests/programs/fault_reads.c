@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "argument.h"
+
 static int ends[2];
 
 static void on_fault(int number)
@@ -32,7 +34,7 @@ int main(int argc, char **argv)
     if (argc != 3 || s < 0 || listener < 0 || nothing == MAP_FAILED ||
         socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0 || write(ends[1], "x", 1) != 1)
         return 2;
-    to.sin_port = htons((uint16_t)atoi(argv[2]));
+    to.sin_port = htons(port_argument(argv[2]));
     if (inet_pton(AF_INET, argv[1], &to.sin_addr) != 1 ||
         connect(s, (struct sockaddr *)&to, sizeof(to)) != 0 || listen(listener, 1) != 0)
         return 2;

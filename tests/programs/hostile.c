@@ -31,6 +31,8 @@
 #include <toe/attach.h>
 #include <toe/ring.h>
 
+#include "argument.h"
+
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 /* The actions and findings of lives, in memory shared with their parent. */
@@ -528,11 +530,11 @@ int main(int argc, char **argv)
         return 2;
     }
     path = argv[1];
-    state = strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15u + 1;
-    lives = (unsigned)atoi(argv[3]);
+    state = argument("SEED", argv[2], 0, UINT64_MAX) * 0x9e3779b97f4a7c15u + 1;
+    lives = (unsigned)argument("LIVES", argv[3], 1, UINT32_MAX);
     peer_ip = ntohl(inet_addr(argv[4]));
-    honest_port = (uint16_t)atoi(argv[5]);
-    peer_port = (uint16_t)atoi(argv[6]);
+    honest_port = port_argument(argv[5]);
+    peer_port = port_argument(argv[6]);
     mark = argv[7];
     printf("seed %s\n", argv[2]);
     fflush(stdout);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "argument.h"
+
 #define HELLOS 300
 #define ECHO   5000000
 #define BYTES  10000000
@@ -135,8 +137,8 @@ int main(int argc, char **argv)
     if (argc < 4)
         return 2;
     if (strcmp(argv[1], "serve") == 0)
-        return serve(base, argv[2], atoi(argv[3]));
-    c.connection = evhttp_connection_base_new(base, NULL, argv[2], (ev_uint16_t)atoi(argv[3]));
+        return serve(base, argv[2], port_argument(argv[3]));
+    c.connection = evhttp_connection_base_new(base, NULL, argv[2], port_argument(argv[3]));
     c.sent = pattern(ECHO);
     c.sent[ECHO / 2] = 'x';
     next(&c);

@@ -128,7 +128,11 @@ def test_from_one_manager_to_the_other(make_lab, tmp_path):
     [
         (["--manager", "polite"], "--manager polite: want interrupts or polling", 2),
         (["--manager-cpu", "0"], "--manager-cpu: want --manager polling too", 2),
-        ([*POLLING, "--manager-cpu", "99999"], "--manager-cpu 99999: want a number", 2),
+        (
+            [*POLLING, "--manager-cpu", "99999"],
+            "--manager-cpu 99999: want a whole number from 0 to 1023",
+            2,
+        ),
         (
             [*POLLING, "--manager-cpu", "1000"],
             "--manager-cpu 1000: this machine has no such CPU",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * number.h - parses the numbers that users write in options, environment variables and interface
- * specifications. Every program of Toehold accepts the same numbers and rejects the same mistakes.
+ * number.h - parses the numbers and Ethernet addresses that users write in options, environment
+ * variables and interface specifications. Every program of Toehold accepts the same numbers and
+ * rejects the same mistakes.
  *
  * No function accepts a sign, a blank before or after the number, or an empty text. On success
  * *value holds the number. On failure *value is unchanged, and `want` describes what is accepted as
@@ -14,6 +15,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* Size of a buffer that holds the longest `want` of a whole number. */
 #define TOE_NUMBER_WANT 80
@@ -39,5 +44,15 @@ struct toe_unit {
  */
 bool toe_quantity(const char *text, const struct toe_unit *units, double min, double max,
                   double *value, char *want, size_t want_size);
+
+/* Returns the value of a hexadecimal digit, or -1. */
+int toe_hex_digit(char c);
+
+/* Parses an Ethernet address such as 02:00:00:00:00:0a, with two digits per byte. */
+bool toe_mac(const char *text, uint8_t mac[6]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* users.c - see users.h. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <toe/number.h>
 
 #include "users.h"
 
@@ -21,15 +22,13 @@ static int limits_word(struct user_limits *l, const char *word, char *err, size_
     size_t len = equals ? (size_t)(equals - word) : 0, i;
 
     for (i = 0; len && i < sizeof(known) / sizeof(known[0]); i++) {
-        unsigned long v;
-        char *end;
+        char want[TOE_NUMBER_WANT];
+        uint64_t v;
 
         if (strlen(known[i].name) != len || memcmp(known[i].name, word, len) != 0)
             continue;
-        errno = 0;
-        v = strtoul(equals + 1, &end, 10);
-        if (equals[1] < '0' || equals[1] > '9' || *end || errno || v < 1 || v > UINT32_MAX) {
-            snprintf(err, err_size, "'%s': want a number from 1 to %u", word, UINT32_MAX);
+        if (!toe_number(equals + 1, 1, UINT32_MAX, &v, want, sizeof(want))) {
+            snprintf(err, err_size, "'%s': want %s", word, want);
             return -1;
         }
         *known[i].to = (uint32_t)v;

@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -28,6 +29,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#include <toe/number.h>
 
 #include "bound_sockets.h"
 
@@ -325,6 +328,7 @@ static int find(struct bound *b, int pidfd, DIR *dir, const uint8_t at[16], uint
 
     while (left && (d = readdir(dir))) {
         ssize_t n = readlinkat(dirfd(dir), d->d_name, target, sizeof(target) - 1);
+        uint64_t number;
         int fd;
 
         if (n < 8 || memcmp(target, "socket:[", 8) != 0)
@@ -333,7 +337,9 @@ static int find(struct bound *b, int pidfd, DIR *dir, const uint8_t at[16], uint
         if (strcmp(target, last) == 0)
             continue; /* a duplicate of the previous one, as libtoe's connections are */
         memcpy(last, target, sizeof(last));
-        fd = (int)syscall(SYS_pidfd_getfd, pidfd, atoi(d->d_name), 0);
+        if (!toe_number(d->d_name, 0, INT_MAX, &number, NULL, 0))
+            continue;
+        fd = (int)syscall(SYS_pidfd_getfd, pidfd, (int)number, 0);
         if (fd < 0)
             continue;
         if (bound_is(b, fd, at, port, want))

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <errno.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <string.h>
 
 #include <toe/attach.h>
+#include <toe/number.h>
 
 #include "frames/offload.h"
 #include "options.h"
@@ -128,15 +128,11 @@ static int bad(const struct options *o, const char *option, const char *value, c
 static int number(const struct options *o, const char *option, const char *text, uint32_t low,
                   uint32_t high, uint32_t *out)
 {
-    char *end, want[64];
-    unsigned long v;
+    char want[TOE_NUMBER_WANT];
+    uint64_t v;
 
-    errno = 0;
-    v = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || v < low || v > high) {
-        snprintf(want, sizeof(want), "a number from %u to %u", low, high);
+    if (!toe_number(text, low, high, &v, want, sizeof(want)))
         return bad(o, option, text, want);
-    }
     *out = (uint32_t)v;
     return -1;
 }
@@ -155,7 +151,7 @@ static int parse_ip(struct options *o, const char *text)
 {
     char addr[INET_ADDRSTRLEN];
     const char *slash = strchr(text, '/');
-    uint32_t len = 0;
+    uint64_t len;
 
     o->shared = strcmp(text, "shared") == 0;
     if (o->shared)
@@ -166,8 +162,8 @@ static int parse_ip(struct options *o, const char *text)
     addr[slash - text] = 0;
     if (inet_pton(AF_INET, addr, o->ip) != 1)
         return bad(o, "ip", text, "an address and prefix length, such as 10.0.0.2/24");
-    if (number(o, "ip", slash + 1, 1, 32, &len) >= 0)
-        return EXIT_USAGE;
+    if (!toe_number(slash + 1, 1, 32, &len, NULL, 0))
+        return bad(o, "ip", text, "a prefix length from 1 to 32");
     o->prefix_len = (uint8_t)len;
     if (o->ip[0] == 0 || o->ip[0] == 127 || o->ip[0] >= 224)
         return bad(o, "ip", text, "a unicast address that is not loopback");
@@ -179,7 +175,7 @@ static int parse_ip6(struct options *o, const char *text)
     char addr[INET6_ADDRSTRLEN];
     const char *slash = strchr(text, '/');
     const char *want = "an address and prefix length, such as 2001:db8::10/64";
-    uint32_t len = 0;
+    uint64_t len;
 
     if (!slash || (size_t)(slash - text) >= sizeof(addr))
         return bad(o, "ip6", text, want);
@@ -187,8 +183,8 @@ static int parse_ip6(struct options *o, const char *text)
     addr[slash - text] = 0;
     if (inet_pton(AF_INET6, addr, o->ip6) != 1)
         return bad(o, "ip6", text, want);
-    if (number(o, "ip6", slash + 1, 1, 128, &len) >= 0)
-        return EXIT_USAGE;
+    if (!toe_number(slash + 1, 1, 128, &len, NULL, 0))
+        return bad(o, "ip6", text, "a prefix length from 1 to 128");
     o->prefix_len6 = (uint8_t)len;
     if (!unicast6(o->ip6) || (o->ip6[0] == 0xfe && (o->ip6[1] & 0xc0) == 0x80))
         return bad(o, "ip6", text, "a unicast address that is neither loopback nor link-local");
@@ -206,18 +202,9 @@ static int parse_gateway6(struct options *o, const char *text)
 static int parse_mac(struct options *o, const char *text)
 {
     const char *want = "a unicast Ethernet address, such as 02:00:00:00:00:01";
-    const char *p = text;
-    char pair[3] = "";
-    unsigned i, any = 0;
+    static const uint8_t none[6];
 
-    for (i = 0; i < 6; i++, p += 3) {
-        if (strspn(p, "0123456789abcdefABCDEF") != 2 || p[2] != (i < 5 ? ':' : '\0'))
-            return bad(o, "mac", text, want);
-        memcpy(pair, p, 2);
-        o->mac[i] = (uint8_t)strtoul(pair, NULL, 16);
-        any |= o->mac[i];
-    }
-    if (!any || (o->mac[0] & 1))
+    if (!toe_mac(text, o->mac) || !memcmp(o->mac, none, sizeof(none)) || (o->mac[0] & 1))
         return bad(o, "mac", text, want);
     o->has_mac = 1;
     return -1;
@@ -241,13 +228,12 @@ static int parse_seed(struct options *o, const char *text)
 {
     size_t n = strlen(text), i;
 
-    if (n == 0 || n > 2 * sizeof(o->secret) || strspn(text, "0123456789abcdefABCDEF") != n)
+    for (i = 0; i < n && toe_hex_digit(text[i]) >= 0; i++)
+        ;
+    if (n == 0 || n > 2 * sizeof(o->secret) || i < n)
         return bad(o, "seed", text, "1 to 64 hex digits");
-    for (i = 0; i < n; i++) {
-        const char digit[2] = {text[i], 0};
-
-        o->secret[i / 2] |= (uint8_t)(strtoul(digit, NULL, 16) << (i % 2 ? 0 : 4));
-    }
+    for (i = 0; i < n; i++)
+        o->secret[i / 2] |= (uint8_t)(toe_hex_digit(text[i]) << (i % 2 ? 0 : 4));
     o->has_secret = 1;
     return -1;
 }

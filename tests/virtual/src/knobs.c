@@ -4,13 +4,14 @@
  * of struct knobs, a pair of functions: one that takes the text and one that gives it.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include <toe/number.h>
 
 #include "knobs.h"
 
@@ -28,11 +29,7 @@ struct knob {
 
 static int number(const char *text, uint64_t min, uint64_t max, uint64_t *out)
 {
-    char *end;
-
-    errno = 0;
-    *out = strtoull(text, &end, 0);
-    return errno || end == text || *end || *text == '-' || *out < min || *out > max ? -1 : 0;
+    return toe_number_c(text, min, max, out, NULL, 0) ? 0 : -1;
 }
 
 static int set_seed(struct knobs *k, const char *text, uint32_t bits)

@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "../../../device/tests/seed.h"
 #include "stack.h"
 
 #define SERVER_IP "192.168.0.10"
@@ -327,10 +329,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {cmocka_unit_test(same_seed_same_trace),
                                        cmocka_unit_test(keepalive_over_two_hours),
                                        cmocka_unit_test(two_stacks_and_a_wire_that_loses)};
-    const char *text = getenv("TOE_TEST_SEED");
 
     library = argc > 1 ? argv[1] : "libtoe_packetdrill.so";
-    seed = text ? (unsigned)strtoul(text, NULL, 0) : 20261121u;
-    fprintf(stderr, "seed %u (TOE_TEST_SEED sets it)\n", seed);
+    seed = (unsigned)seed_of_run(20261121, UINT_MAX);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
