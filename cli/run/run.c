@@ -56,6 +56,7 @@ static const struct option run_options[] = {
     {"ip6-auto", no_argument, NULL, 'e'},
     {"rfc1337", no_argument, NULL, 'e'},
     FOR_ENGINE("gateway6"),
+    FOR_ENGINE("vlan"),
     FOR_ENGINE("mac"),
     FOR_ENGINE("mtu"),
     FOR_ENGINE("spin-us"),
