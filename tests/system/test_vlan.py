@@ -152,6 +152,35 @@ def test_full_segments_have_1518_bytes(make_lab, tmp_path):
     assert longest == {True: 1518, False: 1518}
 
 
+@pytest.mark.parametrize("mode", ["tap", "af_xdp"])
+@pytest.mark.parametrize("tag", [(0x81000000,), (0x8100A064,)])
+def test_full_frames_may_have_a_tag(make_lab, mode, tag):
+    """An echo request of 1500 bytes with a tag, of VLAN 100 or with a priority alone."""
+    member = tag[0] & 0xFFF == vlan.ID
+    lab = make_lab(mode=mode, args=ARGS if member else ())
+    if member:
+        vlan.join(lab.pair)
+    lab.client.run(["ethtool", "-K", lab.pair.client_if, "txvlan", "off"])
+    toe = bytes.fromhex(resolve(lab).replace(":", ""))
+    echo = struct.pack("!BBHHH", 8, 0, 0, 0x7645, 1) + bytes(1500 - 28)
+    echo = echo[:2] + struct.pack("!H", frames.checksum(echo)) + echo[4:]
+    packet = frames.ipv4(lab.peer_ip, lab.ip, 1, echo)
+    with raw(lab) as s:
+        s.send(toe + s.getsockname()[4] + tags(*tag) + b"\x08\0" + packet)
+        while select.select([s], [], [], 5)[0]:
+            frame = s.recv(2048)
+            if frame[12:14] == b"\x08\0" and frame[34] == 0:
+                assert frame[14 + 28 :] == echo[8:]
+                return
+    raise AssertionError("no answer")
+
+
+def resolve(lab):
+    """The TOE's Ethernet address, as the peer's kernel knows it after a ping."""
+    lab.client.ping(lab.ip)
+    return lab.client.run(["ip", "neigh", "show", lab.ip]).stdout.split("lladdr ")[1].split()[0]
+
+
 def lab_mac(sent):
     """The source of the first frame that announces 10.77.0.1 by ARP."""
     for frame in sent:
