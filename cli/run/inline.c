@@ -30,9 +30,8 @@ static bool add_word(const char *word)
             cli_message("\"%s\": values of engine options cannot contain white space", word);
             return false;
         }
-    if (!*word || at + i + 2 > sizeof words) {
-        cli_message(*word ? "the engine options are too long"
-                          : "the value of an engine option is empty");
+    if (at + i + 2 > sizeof words) {
+        cli_message("the engine options are too long");
         return false;
     }
     snprintf(words + at, sizeof words - at, "%s%s", at ? " " : "", word);
@@ -43,6 +42,10 @@ bool cli_inline_option(const char *name, const char *value)
 {
     char option[64];
 
+    if (value && !*value) {
+        cli_message("--%s: the value is empty", name);
+        return false;
+    }
     snprintf(option, sizeof option, "--%s", name);
     return add_word(option) && (!value || add_word(value));
 }

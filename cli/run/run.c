@@ -93,6 +93,7 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
         FLAG_FOR_ENGINE("ip6-auto"),
         FLAG_FOR_ENGINE("rfc1337"),
         FOR_ENGINE("gateway6"),
+        FOR_ENGINE("vlan"),
         FOR_ENGINE("mac"),
         FOR_ENGINE("mtu"),
         FOR_ENGINE("spin-us"),

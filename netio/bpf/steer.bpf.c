@@ -6,10 +6,11 @@
  * The TOE's: IPv4 to its address (every protocol, fragments too, which carry no port to steer by),
  * and ARP that asks for, answers to or claims its address (RFC 826, RFC 5227). IPv6 to one of its
  * addresses, and neighbour discovery about one of them to whatever group; the rest of multicast is
- * the kernel's, and the TOE sees what it must of it through a packet socket (af_xdp.c). Frames with
- * a priority tag (802.1Q, VLAN ID 0) are untagged traffic; those of VLANs are the kernel's. IP that
- * finds no socket is dropped, as while one toed takes over from another: a kernel that forwards
- * would send it on, or report to the peer that no host has it.
+ * the kernel's, and the TOE sees what it must of it through a packet socket (af_xdp.c). All that is
+ * so within one VLAN if the TOE is in a VLAN, else for untagged traffic; the rest is the kernel's.
+ * A priority tag (VLAN ID 0) makes no difference. IP that finds no socket is dropped, as while one
+ * toed takes over from another: a kernel that forwards would send it on, or report to the peer that
+ * no host has it.
  *
  * With shared addresses, which the kernel has too, the TOE's are only: TCP to one of its ports, and
  * ICMP errors about what it has sent from one of them. Fragments of the former are dropped: whole
@@ -78,6 +79,7 @@ struct discovery {
 const volatile struct {
     __be32 address; /* network byte order; 0: no IPv4 */
     __u32 shared;
+    __u32 vlan; /* the TOE's VLAN ID; 0: none */
 } config;
 
 /* As NETIO_TAKE of toe/netio.h. */
@@ -366,20 +368,37 @@ static __always_inline int verdict_of_shared(struct xdp_md *ctx, const struct et
     return XDP_PASS;
 }
 
-#define VLAN_TAG_LEN 4
-#define VLAN_ID_BITS 0x0fff
+#define VLAN_TAG_LEN  4
+#define VLAN_TAGS_MAX 2 /* a priority tag before that of a VLAN */
+#define VLAN_ID_BITS  0x0fff
 
-/* Returns the header without the addresses: behind a priority tag, if there is one. The type and
- * what follows it have their places as in an untagged frame. */
+/* Returns the header of a frame without its addresses, behind its tags: the type and what follows
+ * it have their places as in an untagged frame. NULL: the frame is not of the TOE's VLAN, or is of
+ * several. */
 static __always_inline const struct ethhdr *untagged(const void *data, const void *end)
 {
-    const struct ethhdr *eth = data, *inner = data + VLAN_TAG_LEN;
-    const __be16 *tci = (const void *)(eth + 1);
+    const struct ethhdr *eth = data;
+    __u32 vlan = 0;
+    int i;
 
-    if (eth->h_proto != bpf_htons(ETH_P_8021Q) || (const void *)(inner + 1) > end ||
-        (*tci & bpf_htons(VLAN_ID_BITS)) != 0)
-        return eth;
-    return inner;
+#pragma unroll
+    for (i = 0; i < VLAN_TAGS_MAX; i++) {
+        const __be16 *tci = (const void *)(eth + 1);
+        const struct ethhdr *inner = (const void *)eth + VLAN_TAG_LEN;
+        __u32 id;
+
+        if (eth->h_proto != bpf_htons(ETH_P_8021Q) && eth->h_proto != bpf_htons(ETH_P_8021AD))
+            break;
+        if ((const void *)(inner + 1) > end)
+            return 0;
+        id = bpf_ntohs(*tci) & VLAN_ID_BITS;
+        if (id && (vlan || eth->h_proto != bpf_htons(ETH_P_8021Q)))
+            return 0;
+        if (id)
+            vlan = id;
+        eth = inner;
+    }
+    return vlan == config.vlan ? eth : 0;
 }
 
 static __always_inline int is_ours(const struct ethhdr *eth, const void *end)
@@ -410,6 +429,8 @@ int toe_steer(struct xdp_md *ctx)
     if ((const void *)(eth + 1) > end)
         return XDP_PASS;
     eth = untagged(data, end);
+    if (!eth)
+        return XDP_PASS;
     if (!config.shared)
         verdict = is_ours(eth, end) ? XDP_REDIRECT : XDP_PASS;
     else

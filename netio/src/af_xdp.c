@@ -109,16 +109,25 @@ static void af_xdp_tx_flush(struct netio *n, uint64_t now_ns)
     drain_completions(x);
 }
 
+/* Receives a frame. The kernel has removed its tag, which is inserted again. */
 static ssize_t others_recv(const struct af_xdp *x, uint8_t *to)
 {
     const int fd[] = {x->groups_fd, x->announcements_fd};
+    const uint32_t tag = x->vlan ? ETH_TAG : 0;
     ssize_t len = -1;
     unsigned i;
 
     for (i = 0; i < 2 && len <= 0; i++)
         if (fd[i] >= 0)
-            len = recv(fd[i], to, x->pool.frame_size, MSG_DONTWAIT);
-    return len;
+            len = recv(fd[i], to + tag, x->pool.frame_size - tag, MSG_DONTWAIT);
+    if (!tag || len < (ssize_t)ETH_HEADER)
+        return len;
+    memmove(to, to + tag, ETH_HEADER - 2);
+    to[ETH_HEADER - 2] = 0x81;
+    to[ETH_HEADER - 1] = 0;
+    to[ETH_HEADER] = (uint8_t)(x->vlan >> 8);
+    to[ETH_HEADER + 1] = (uint8_t)x->vlan;
+    return len + (ssize_t)tag;
 }
 
 /* Receives one frame from the packet sockets, which are polled seldom: their frames are not urgent.
@@ -209,8 +218,8 @@ static unsigned take(struct af_xdp *x, const struct xdp_desc *d, struct netio_fr
  * not exist. */
 static void settle_checksum(const struct af_xdp *x, struct netio_frame *f)
 {
-    uint32_t mtu_frame = x->n.info.mtu + ETH_HEADER;
     struct partial p;
+    uint32_t mtu_frame;
 
     if (!partial_find(f->data, f->len, &p))
         return;
@@ -219,6 +228,7 @@ static void settle_checksum(const struct af_xdp *x, struct netio_frame *f)
         return;
     }
     f->flags = NETIO_F_L4_CSUM_OK;
+    mtu_frame = p.l3 + x->n.info.mtu;
     if (f->len > mtu_frame && p.payload < mtu_frame)
         f->gso_size = (uint16_t)(mtu_frame - p.payload);
 }
@@ -307,7 +317,7 @@ static int af_xdp_tx_alloc(struct netio *n, struct netio_frame *frame)
     };
     if (x->scratch) {
         frame->data = x->scratch;
-        frame->cap = x->n.info.mtu + ETH_HEADER;
+        frame->cap = x->send_max;
     }
     return 0;
 }
@@ -502,7 +512,7 @@ static void af_xdp_set_features(struct netio *n)
 {
     struct af_xdp *x = self(n);
 
-    x->frame_max = n->features & NETIO_O_LRO ? BIG_FRAME : n->info.mtu + ETH_HEADER;
+    x->frame_max = n->features & NETIO_O_LRO ? BIG_FRAME : n->info.mtu + ETH_TAGGED;
     x->tx_flags = 0;
     if (n->features & NETIO_O_TX_CSUM)
         x->tx_flags = NETIO_F_CSUM_PARTIAL | (n->features & NETIO_O_SG ? NETIO_F_SG : 0);

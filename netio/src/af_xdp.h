@@ -34,7 +34,9 @@ struct af_xdp {
         int begun, lost; /* lost: there was no memory for it, or it is too long */
     } joined;
     uint8_t *scratch;     /* to build frames that exceed one buffer; or NULL */
-    uint32_t frame_max;   /* the largest frame received or sent */
+    uint32_t frame_max;   /* the largest frame received */
+    uint32_t send_max;    /* the largest frame sent */
+    uint16_t vlan;        /* frames have its tag; 0: no VLAN */
     uint32_t held;        /* buffers of netio_rx_hold() */
     uint32_t send_pieces; /* buffers of the largest frame to send */
     uint32_t tx_flags;    /* of frames to fill */

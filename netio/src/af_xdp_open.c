@@ -19,6 +19,13 @@
 #include "ifctl.h"
 #include "spec.h"
 
+static int is_veth(const char *ifname)
+{
+    char driver[32];
+
+    return ifctl_get_driver(ifname, driver, sizeof(driver)) == 0 && strcmp(driver, "veth") == 0;
+}
+
 static int check_interface(struct af_xdp *x, const char *ifname, uint32_t queue,
                            const struct netio_err *err)
 {
@@ -42,6 +49,14 @@ static int check_interface(struct af_xdp *x, const char *ifname, uint32_t queue,
                       ifname);
         return -1;
     }
+    /* veth reports it, and does not: there the tag is missing if the peer has txvlan on */
+    if (x->vlan && !is_veth(ifname) && ifctl_strips_vlan(ifname)) {
+        netio_err_set(err,
+                      "af_xdp: interface %s removes VLAN tags before XDP sees them: 'ethtool -K %s "
+                      "rxvlan off' first",
+                      ifname, ifname);
+        return -1;
+    }
     x->n.info.queues = ifctl_get_queues(ifname);
     if (queue >= x->n.info.queues) {
         netio_err_set(err, "af_xdp: interface %s has no queue %u: it has %u, counted from 0",
@@ -54,17 +69,18 @@ static int check_interface(struct af_xdp *x, const char *ifname, uint32_t queue,
 /* Sets the MTU, and allocates memory to build frames that exceed one buffer. */
 static int set_sizes(struct af_xdp *x, const struct netio_err *err)
 {
+    uint32_t header = x->vlan ? ETH_TAGGED : ETH_HEADER, room = x->pool.frame_size - SEND_HEADROOM;
     uint32_t limit =
-        x->sock.sg ? BIG_FRAME - ETH_HEADER : x->pool.frame_size - XDP_HEADROOM - ETH_HEADER;
-    uint32_t room = x->pool.frame_size - SEND_HEADROOM;
+        x->sock.sg ? BIG_FRAME - ETH_TAGGED : x->pool.frame_size - XDP_HEADROOM - header;
 
     if (x->n.info.mtu > limit)
         x->n.info.mtu = limit;
-    x->frame_max = x->n.info.mtu + ETH_HEADER;
-    x->send_pieces = (x->frame_max + room - 1) / room;
+    x->frame_max = x->n.info.mtu + ETH_TAGGED;
+    x->send_max = x->n.info.mtu + header;
+    x->send_pieces = (x->send_max + room - 1) / room;
     if (x->send_pieces == 1)
         return 0;
-    x->scratch = lines_calloc(1, x->frame_max);
+    x->scratch = lines_calloc(1, x->send_max);
     if (x->scratch)
         return 0;
     netio_err_set(err, "af_xdp: out of memory");
@@ -78,9 +94,7 @@ static int set_sizes(struct af_xdp *x, const struct netio_err *err)
  */
 static void offer(struct af_xdp *x, const char *ifname)
 {
-    char driver[32];
-
-    x->veth = ifctl_get_driver(ifname, driver, sizeof(driver)) == 0 && strcmp(driver, "veth") == 0;
+    x->veth = is_veth(ifname);
     if (x->sock.metadata && !x->sock.zero_copy)
         x->n.info.offered |= NETIO_O_TX_CSUM;
     if (x->sock.metadata && !x->sock.zero_copy && x->scratch)
@@ -95,12 +109,15 @@ static void offer(struct af_xdp *x, const char *ifname)
 
 static void describe(struct af_xdp *x, uint32_t asked)
 {
-    char mtu[48] = "";
+    char mtu[48] = "", vlan[64] = "";
 
     if (asked != x->n.info.mtu)
         snprintf(mtu, sizeof(mtu), " (MTU %u taken as %u)", asked, x->n.info.mtu);
-    snprintf(x->n.mode, sizeof(x->n.mode), "af_xdp %s %s%s", steer_mode_text(x->steer),
-             x->sock.zero_copy ? "zero-copy" : "copy", mtu);
+    if (x->vlan)
+        snprintf(vlan, sizeof(vlan), " VLAN %u%s", x->vlan,
+                 x->veth ? " (the peer needs txvlan off)" : "");
+    snprintf(x->n.mode, sizeof(x->n.mode), "af_xdp %s %s%s%s", steer_mode_text(x->steer),
+             x->sock.zero_copy ? "zero-copy" : "copy", mtu, vlan);
 }
 
 /* Opens the packet socket for the IPv6 frames that AF_XDP does not receive, and one descriptor to
@@ -110,7 +127,7 @@ static int open_groups(struct af_xdp *x, const char *ifname, const struct netio_
     struct epoll_event ev = {.events = EPOLLIN};
     int both;
 
-    x->groups_fd = groups_open(x->ifindex);
+    x->groups_fd = groups_open(x->ifindex, x->vlan);
     both = epoll_create1(EPOLL_CLOEXEC);
     if (x->groups_fd < 0 || both < 0 || epoll_ctl(both, EPOLL_CTL_ADD, x->sock.fd, &ev) ||
         epoll_ctl(both, EPOLL_CTL_ADD, x->groups_fd, &ev)) {
@@ -128,7 +145,7 @@ static int open_groups(struct af_xdp *x, const char *ifname, const struct netio_
  * is sent. */
 static int open_announcements(struct af_xdp *x, const char *ifname, const struct netio_err *err)
 {
-    x->announcements_fd = announcements_open(x->ifindex);
+    x->announcements_fd = announcements_open(x->ifindex, x->vlan);
     if (x->announcements_fd >= 0)
         return 0;
     netio_err_set(err, "af_xdp: cannot open a packet socket on %s for ARP: %s", ifname,
@@ -138,7 +155,7 @@ static int open_announcements(struct af_xdp *x, const char *ifname, const struct
 
 static int make_pool(struct af_xdp *x, const struct netio_err *err)
 {
-    int small = x->n.info.mtu + ETH_HEADER + XDP_HEADROOM <= SMALL_FRAME;
+    int small = x->n.info.mtu + ETH_TAGGED + XDP_HEADROOM <= SMALL_FRAME;
     uint32_t size = small && !steer_is_generic(x->steer) ? SMALL_FRAME : LARGE_FRAME;
 
     x->n.info.hold_max = FRAME_COUNT / HOLD_SHARE;
@@ -166,13 +183,13 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
     const int budget = (int)XSOCK_RING;
     uint32_t mtu;
 
+    x->vlan = cfg->vlan;
     if (check_interface(x, ifname, queue, err))
         return -1;
     mtu = x->n.info.mtu;
     x->ifindex = if_nametoindex(ifname);
     x->ifqueue = queue;
-    x->steer =
-        steer_attach(ifname, cfg->ip, cfg->shared, (enum steer_mode)mode, cfg->heir - 1, err);
+    x->steer = steer_attach(ifname, cfg, (enum steer_mode)mode, err);
     if (!x->steer || make_pool(x, err) ||
         xsock_open(&x->sock, &x->pool, ifname, queue, (enum xsock_copy)copy, err) ||
         set_sizes(x, err))

@@ -12,6 +12,8 @@
 #include "toe/netio.h"
 
 #define ETH_HEADER 14u
+#define ETH_TAG    4u                     /* an 802.1Q tag: its type and its TCI */
+#define ETH_TAGGED (ETH_HEADER + ETH_TAG) /* what a frame may have beyond the MTU */
 #define MODE_TEXT  200u
 
 struct netio_err;
@@ -74,10 +76,22 @@ typedef struct netio *netio_wrap_fn(const char *between, const char *inner,
                                     const struct netio_config *cfg, const struct netio_err *err);
 netio_wrap_fn impair_open, tee_open;
 
-/* The largest frame with offloads: the largest 16-bit IP length, after the Ethernet header.
- */
-#define BIG_FRAME   (65535u + ETH_HEADER)
+/* The largest frame with offloads: the largest 16-bit IP length, after the Ethernet header and a
+ * tag. */
+#define BIG_FRAME   (65535u + ETH_TAGGED)
 #define BIG_PAYLOAD 61440u /* of TSO: leaves room for the headers */
+
+/* Returns the offset of the IP header of a frame to send, which may have an 802.1Q tag. */
+static inline uint32_t frame_ip_at(const struct netio_frame *f)
+{
+    return f->data[12] == 0x81 && f->data[13] == 0 ? ETH_TAGGED : ETH_HEADER;
+}
+
+/* Returns whether that is IPv4: if it is not, it is IPv6. */
+static inline int frame_is_ip4(const struct netio_frame *f)
+{
+    return f->data[frame_ip_at(f) - 2] == 0x08;
+}
 
 /* Returns the bytes of a frame to send, its references included. */
 static inline uint32_t frame_total(const struct netio_frame *f)

@@ -230,12 +230,13 @@ static int append(struct dpdk *d, struct rte_mbuf *head, const struct netio_fram
 static void leave(struct rte_mbuf *m, const struct netio_frame *f)
 {
     uint8_t *word = f->data + f->csum_start + f->csum_offset;
-    int ip4 = f->data[12] == 0x08;
+    uint32_t l2 = frame_ip_at(f);
+    int ip4 = frame_is_ip4(f);
     uint16_t sum, len;
     uint32_t x;
 
-    m->l2_len = ETH_HEADER;
-    m->l3_len = f->csum_start - ETH_HEADER;
+    m->l2_len = l2;
+    m->l3_len = f->csum_start - l2;
     m->ol_flags |= RTE_MBUF_F_TX_TCP_CKSUM | (ip4 ? RTE_MBUF_F_TX_IPV4 : RTE_MBUF_F_TX_IPV6);
     if (!(f->flags & NETIO_F_TSO))
         return;
@@ -243,7 +244,7 @@ static void leave(struct rte_mbuf *m, const struct netio_frame *f)
     m->tso_segsz = f->gso_size;
     m->ol_flags |= RTE_MBUF_F_TX_TCP_SEG | (ip4 ? RTE_MBUF_F_TX_IP_CKSUM : 0);
     if (ip4)
-        memset(f->data + ETH_HEADER + 10, 0, 2);
+        memset(f->data + l2 + 10, 0, 2);
     memcpy(&sum, word, 2);
     len = rte_cpu_to_be_16((uint16_t)(m->pkt_len - f->csum_start));
     x = (uint32_t)sum + (uint16_t)~len;

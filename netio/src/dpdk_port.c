@@ -129,7 +129,7 @@ static int set_mtu(struct dpdk_port *p, uint32_t asked, const struct netio_err *
 
 static int set_up_queue(struct dpdk_port *p, uint16_t q, const struct netio_err *err)
 {
-    uint32_t room = (p->mtu + ETH_HEADER + DATA_ROOM - 1) / DATA_ROOM * DATA_ROOM;
+    uint32_t room = (p->mtu + ETH_TAGGED + DATA_ROOM - 1) / DATA_ROOM * DATA_ROOM;
     struct rte_eth_txconf txconf = p->info.default_txconf;
     struct rte_eth_rxconf rxconf = p->info.default_rxconf;
     uint16_t rx = DESCRIPTORS, tx = DESCRIPTORS;

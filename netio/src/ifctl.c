@@ -123,6 +123,16 @@ uint32_t ifctl_get_queues(const char *name)
     return queues ? queues : 1;
 }
 
+int ifctl_strips_vlan(const char *name)
+{
+    struct ethtool_value flags = {.cmd = ETHTOOL_GFLAGS};
+    struct ifreq ifr;
+
+    memset(&ifr, 0, sizeof(ifr));
+    ifr.ifr_data = (void *)&flags;
+    return request(name, SIOCETHTOOL, &ifr) == 0 && (flags.data & ETH_FLAG_RXVLAN) != 0;
+}
+
 int ifctl_get_driver(const char *name, char *driver, size_t size)
 {
     struct ethtool_drvinfo info = {.cmd = ETHTOOL_GDRVINFO};

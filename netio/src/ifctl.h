@@ -21,5 +21,7 @@ uint32_t ifctl_get_queues(const char *name);
 /* Gets the name of its driver ("veth"). Returns 0, or -1 with errno set when the driver does not
  * report it. */
 int ifctl_get_driver(const char *name, char *driver, size_t size);
+/* Returns not 0 when the interface removes VLAN tags from received frames (rx-vlan-offload). */
+int ifctl_strips_vlan(const char *name);
 
 #endif

@@ -245,7 +245,7 @@ static const struct netio_ops ops = {
 static int init_paths(struct impair *m, const struct impair_options *o, uint32_t queue)
 {
     const struct impair_options plain = {.gap = 1, .bits = 1, .queue = 1, .memory = o->memory};
-    uint32_t frame_size = (m->n.info.mtu + ETH_HEADER + 2047) / 2048 * 2048;
+    uint32_t frame_size = (m->n.info.mtu + ETH_TAGGED + 2047) / 2048 * 2048;
     uint64_t salt = (uint64_t)queue * 2;
 
     return impair_path_init(&m->rx, o->direction == IMPAIR_TX ? &plain : o, salt + 1, frame_size,

@@ -44,14 +44,14 @@ static uint32_t fold(uint32_t sum)
 static int find_ip4(const uint8_t *frame, uint32_t len, struct partial *p, uint8_t *proto,
                     uint32_t *sum)
 {
-    const uint8_t *ip = frame + ETH_HEADER;
+    const uint8_t *ip = frame + p->l3;
     uint32_t header;
 
-    if (len < ETH_HEADER + IP4_LEN || ip[0] >> 4 != 4 || (get16(ip + 6) & 0x3fffu))
+    if (len < p->l3 + IP4_LEN || ip[0] >> 4 != 4 || (get16(ip + 6) & 0x3fffu))
         return 0;
     header = (ip[0] & 15u) * 4;
-    p->l4 = ETH_HEADER + header;
-    p->end = ETH_HEADER + get16(ip + 2);
+    p->l4 = p->l3 + header;
+    p->end = p->l3 + get16(ip + 2);
     *proto = ip[9];
     *sum = add(0, ip + 12, 8);
     return header >= IP4_LEN;
@@ -61,20 +61,32 @@ static int find_ip4(const uint8_t *frame, uint32_t len, struct partial *p, uint8
 static int find_ip6(const uint8_t *frame, uint32_t len, struct partial *p, uint8_t *proto,
                     uint32_t *sum)
 {
-    const uint8_t *ip = frame + ETH_HEADER;
+    const uint8_t *ip = frame + p->l3;
 
-    if (len < ETH_HEADER + IP6_LEN || ip[0] >> 4 != 6)
+    if (len < p->l3 + IP6_LEN || ip[0] >> 4 != 6)
         return 0;
-    p->l4 = ETH_HEADER + IP6_LEN;
+    p->l4 = p->l3 + IP6_LEN;
     p->end = p->l4 + get16(ip + 4);
     *proto = ip[6];
     *sum = add(0, ip + 8, 32);
     return 1;
 }
 
+/* Finds the IP header, behind any number of VLAN tags. Returns its type, or 0. */
+static uint32_t find_ip(const uint8_t *frame, uint32_t len, struct partial *p)
+{
+    for (p->l3 = ETH_HEADER; p->l3 <= len; p->l3 += ETH_TAG) {
+        uint32_t type = get16(frame + p->l3 - 2);
+
+        if (type != 0x8100 && type != 0x88a8)
+            return type;
+    }
+    return 0;
+}
+
 int partial_find(const uint8_t *frame, uint32_t len, struct partial *p)
 {
-    uint32_t type = len < ETH_HEADER ? 0 : get16(frame + 12), sum = 0, l4_len;
+    uint32_t type = find_ip(frame, len, p), sum = 0, l4_len;
     uint8_t proto = 0;
 
     if (type == 0x0800 ? !find_ip4(frame, len, p, &proto, &sum)

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 struct partial {
-    uint32_t l4, end;     /* offsets in the frame: of the TCP or UDP header, of the datagram's end
-                           */
+    uint32_t l3, l4, end; /* offsets in the frame: of the IP header, which may follow VLAN tags; of
+                           * the TCP or UDP header; of the datagram's end */
     uint32_t csum_offset; /* from l4 */
     uint32_t payload;     /* offset */
 };

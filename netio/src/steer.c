@@ -37,6 +37,7 @@ struct steer {
     struct steer_config {
         uint8_t ip[4];
         uint32_t shared;
+        uint32_t vlan;
     } config; /* the program's layout */
     struct steer_shared {
         uint64_t dropped;
@@ -274,23 +275,23 @@ static struct steer *attach_new(const char *ifname, const struct steer_config *c
     return s;
 }
 
-struct steer *steer_attach(const char *ifname, const uint8_t ip[4], int shared,
-                           enum steer_mode mode, int link, const struct netio_err *err)
+struct steer *steer_attach(const char *ifname, const struct netio_config *cfg, enum steer_mode mode,
+                           const struct netio_err *err)
 {
-    struct steer_config config = {.shared = shared != 0};
+    struct steer_config config = {.shared = cfg->shared != 0, .vlan = cfg->vlan};
     unsigned ifindex = if_nametoindex(ifname);
     struct steer *s;
 
-    memcpy(config.ip, ip, sizeof(config.ip));
+    memcpy(config.ip, cfg->ip, sizeof(config.ip));
     pthread_mutex_lock(&lock);
     for (s = attached; s && s->ifindex != ifindex; s = s->next)
         ;
     if (!s) {
-        s = attach_new(ifname, &config, mode, link, err);
+        s = attach_new(ifname, &config, mode, cfg->heir - 1, err);
     } else if (memcmp(&s->config, &config, sizeof(config)) != 0 || s->asked != mode) {
         netio_err_set(err,
-                      "af_xdp: interface %s is already open in this process with another address "
-                      "or mode: use the same for all its queues",
+                      "af_xdp: interface %s is already open in this process with another "
+                      "address, VLAN or mode: use the same for all its queues",
                       ifname);
         s = NULL;
     } else {

@@ -13,11 +13,11 @@ struct steer;
 
 /* Attaches the program to the interface, or takes one more reference to the program that this
  * process has attached there. The program is detached with the last reference, and when the process
- * ends in any way. Thread-safe. Returns NULL and a sentence in err on failure. link: that of a
- * previous process (steer_link()), to be taken over, or -1: none. The previous program stays
+ * ends in any way. Thread-safe. Returns NULL and a sentence in err on failure. Of cfg it uses ip,
+ * vlan, shared, and heir: the link of a previous process (steer_link()), whose program stays
  * attached until steer_settle(). */
-struct steer *steer_attach(const char *ifname, const uint8_t ip[4], int shared,
-                           enum steer_mode mode, int link, const struct netio_err *err);
+struct steer *steer_attach(const char *ifname, const struct netio_config *cfg, enum steer_mode mode,
+                           const struct netio_err *err);
 int steer_link(const struct steer *s);
 /* Replaces the attached program by this one, atomically for all frames. */
 int steer_settle(struct steer *s, const struct netio_err *err);

@@ -124,7 +124,7 @@ static void describe_frame(struct virtio_net_hdr *h, const struct netio_frame *f
         h->csum_offset = f->csum_offset;
     }
     if (f->flags & NETIO_F_TSO) {
-        h->gso_type = f->data[12] == 0x08 ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
+        h->gso_type = frame_is_ip4(f) ? VIRTIO_NET_HDR_GSO_TCPV4 : VIRTIO_NET_HDR_GSO_TCPV6;
         h->gso_size = f->gso_size;
         h->hdr_len = f->hdr_len;
     }
@@ -345,7 +345,7 @@ static int bring_up(struct tap *t, const struct spec *spec, int heir, const stru
     make_mac(t->n.info.mac);
     t->n.info.ifindex = if_nametoindex(ifname);
     t->n.info.queues = 1;
-    frame_size = (t->n.info.mtu + ETH_HEADER + 2047) / 2048 * 2048;
+    frame_size = (t->n.info.mtu + ETH_TAGGED + 2047) / 2048 * 2048;
     if (pool_init(&t->pool, frame_size, FRAME_COUNT)) {
         netio_err_set(err, "tap: no memory for %u frames of %u bytes", FRAME_COUNT, frame_size);
         return -1;

@@ -51,9 +51,10 @@ static inline uint32_t wire_slots_of(uint32_t len, uint32_t slot_size)
     return (len + slot_size - 1) / slot_size;
 }
 
+/* A frame of the MTU with an 802.1Q tag fits in one slot. */
 static inline uint32_t wire_slot_size(uint32_t mtu)
 {
-    return (mtu + 14 + WIRE_UNIT - 1) / WIRE_UNIT * WIRE_UNIT;
+    return (mtu + 18 + WIRE_UNIT - 1) / WIRE_UNIT * WIRE_UNIT;
 }
 
 static inline size_t wire_shm_size(uint32_t mtu)

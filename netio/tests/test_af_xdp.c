@@ -45,7 +45,7 @@ static int open_rings(void **state)
     x.n.info.offered =
         NETIO_O_TX_CSUM | NETIO_O_SG | NETIO_O_RX_CSUM | NETIO_O_PARTIAL | NETIO_O_LRO;
     x.n.info.hold_max = CHUNKS / HOLD_SHARE;
-    x.frame_max = MTU + ETH_HEADER;
+    x.frame_max = x.send_max = MTU + ETH_HEADER;
     x.send_pieces = (x.frame_max + ROOM - 1) / ROOM;
     x.scratch = malloc(x.frame_max);
     RING(x.sock.fill, fill, addr);

@@ -69,10 +69,22 @@ static uint32_t make(uint8_t *f, int version, uint32_t options, uint8_t proto, u
     return l4 + l4_len;
 }
 
+/* Inserts VLAN tags. Returns the bytes added. */
+static uint32_t tag(uint8_t *f, uint32_t len, unsigned tags)
+{
+    unsigned i;
+
+    for (i = 0; i < tags; i++, len += 4) {
+        memmove(f + 16, f + 12, len - 12);
+        put16(f + 12, i % 2 ? 0x88a8 : 0x8100);
+    }
+    return 4 * tags;
+}
+
 /* Is the checksum of the datagram right? */
 static int is_right(const uint8_t *f, const struct partial *p, int version, uint8_t proto)
 {
-    const uint8_t *ip = f + ETH_HEADER;
+    const uint8_t *ip = f + p->l3;
     uint32_t sum = version == 4 ? sum16(ip + 12, 8) : sum16(ip + 8, 32);
 
     sum += proto + (p->end - p->l4) + sum16(f + p->l4, p->end - p->l4);
@@ -94,6 +106,8 @@ static void found_and_completed(void **state)
         uint32_t len = make(f, version, (uint32_t)rand() % 11 * 4, proto, l4_len);
         uint32_t padding = len < 60 ? 60 - len : 0;
         struct partial p;
+
+        len += tag(f, len, (unsigned)rand() % 4 / 2 * (1 + i % 2));
 
         assert_int_equal(partial_find(f, len + padding, &p), 1);
         assert_int_equal(p.end, len);

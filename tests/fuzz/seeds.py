@@ -495,6 +495,7 @@ def configs() -> Iterator[tuple[str, bytes]]:
             ("--netif", "tap:x", "--ip", "192.0.2.10/24", "--gateway", "192.0.2.1"),
             ("--netif=wire:p", "--ip=10.0.0.1/8", "--mac=02:00:00:00:00:01", "--mtu=9000"),
             ("--netif=x", "--ip=10.0.0.1/31", "--engines=2", "--seed=00ff", "--spin-us=0"),
+            ("--netif=x", "--ip=10.0.0.1/31", "--vlan=4094"),
             ("TOEHOLD_SLOTS=64", "TOEHOLD_TX_SIZE=65536", "TOEHOLD_REQUIRE=1", "--help"),
             ("TOEHOLD_SOCKET=/run/x", "TOEHOLD_IRQ_USEC=50", "TOEHOLD_REPORT=0", "--version"),
         )

@@ -163,7 +163,7 @@ class Namespace:
         argv = ["ping", "-c", count, "-i", "0.01", "-w", 30, *options, address]
         said = self.run(argv, check=False).stdout
         answered = {int(n) for n in re.findall(r"icmp_seq=(\d+)[^\n]*ttl=", said)}
-        assert answered == set(range(1, count + 1)), said
+        assert answered >= set(range(1, count + 1)), said
         return said
 
     def pids(self) -> list[int]:

@@ -36,6 +36,7 @@ _BUILT = {
     "libfailalloc.so": "tests/libfailalloc.so",
     "hostile": "tests/hostile",
     "steer.bpf.o": "netio/steer.bpf.o",
+    "vlan.bpf.o": "tests/vlan.bpf.o",
     "libtoe_preload.so": "manager/libtoe_preload.so",
     "linux_6_1.so": "netio/tests/linux_6_1.so",
 }

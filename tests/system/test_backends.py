@@ -33,12 +33,13 @@ def test_tap(make_lab, tmp_path):
 
 
 @contextlib.contextmanager
-def two_toeds(tmp_path, *, server_args=(), capture=None):
+def two_toeds(tmp_path, *, args=(), server_args=(), capture=None):
     """A server side and a client side, both on Toehold: no kernel between them. The file `capture`
     gets the client's traffic."""
     with netns.Pair() as pair, contextlib.ExitStack() as stack:
         wire = f"wire:{tmp_path}/wire"
-        server = stack.enter_context(toed.Toed(pair, netif=f"{wire},side=a", args=server_args))
+        args_a = [*args, *server_args]
+        server = stack.enter_context(toed.Toed(pair, netif=f"{wire},side=a", args=args_a))
         other = types.SimpleNamespace(
             server=pair.client,
             server_ip=pair.client_ip,
@@ -47,7 +48,7 @@ def two_toeds(tmp_path, *, server_args=(), capture=None):
             server_if=None,
         )
         tee = f"tee({capture}):" if capture else ""
-        client = stack.enter_context(toed.Toed(other, netif=f"{tee}{wire},side=b"))
+        client = stack.enter_context(toed.Toed(other, netif=f"{tee}{wire},side=b", args=args))
         yield server, client
 
 

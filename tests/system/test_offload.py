@@ -61,24 +61,29 @@ TAP = {
 }
 
 
+def each_over_tap(lab, tmp_path):
+    """Switches each offload off, with data both ways to nginx."""
+    for tag, (off, moved, still) in TAP.items():
+        words = []
+        for name in ["rx", "tx", "sg", "tso", "gso", "lro", "gro"]:
+            words += [name, "off" if name in off.split() else "on"]
+        offload(lab.toed, *words)
+        before = counters(lab.toed)
+        both_ways(lab, tmp_path, tag, 20 * MB if tag == "all" else SIZE)
+        after = counters(lab.toed)
+        for name in moved:
+            assert after[name] > before[name], (tag, name)
+        for name in still:
+            assert after[name] == before[name], (tag, name)
+        assert (after["ip4_bad_checksum"], after["tcp_bad_checksum"]) == (0, 0), tag
+
+
 @pytest.mark.sanitize
 def test_each_over_tap_switched_while_it_runs(make_lab, tmp_path):
     lab = make_lab(mode="tap")
     lab.client.run(["ethtool", "-K", lab.pair.client_if, "tx", "on", "tso", "on"])
     with nginx.start(lab, tmp_path):
-        for tag, (off, moved, still) in TAP.items():
-            words = []
-            for name in ["rx", "tx", "sg", "tso", "gso", "lro", "gro"]:
-                words += [name, "off" if name in off.split() else "on"]
-            offload(lab.toed, *words)
-            before = counters(lab.toed)
-            both_ways(lab, tmp_path, tag, 20 * MB if tag == "all" else SIZE)
-            after = counters(lab.toed)
-            for name in moved:
-                assert after[name] > before[name], (tag, name)
-            for name in still:
-                assert after[name] == before[name], (tag, name)
-            assert (after["ip4_bad_checksum"], after["tcp_bad_checksum"]) == (0, 0), tag
+        each_over_tap(lab, tmp_path)
     lab.wait_idle()
 
 

@@ -38,6 +38,10 @@
     X(tx_gathered)      /* frames whose payload was in too many parts and was gathered */          \
     X(looped)           /* frames to one of the stack's own addresses, looped back */              \
     X(csum_left)        /* frames whose checksum was left to the back end */                       \
+    X(vlan_other)       /* frames dropped: of another VLAN, or of any without --vlan */            \
+    X(vlan_untagged)    /* frames dropped: without the tag of --vlan */                            \
+    X(vlan_stacked)     /* frames dropped: tagged more than once, or by a provider (QinQ) */       \
+    X(vlan_priority)    /* priority tags (VLAN ID 0) removed */                                    \
     X(rx_large)         /* frames of several segments received from the back end (LRO) */          \
     X(rx_held)          /* frames held; the host reads their payload in place */                   \
     X(hold_small)       /* payload copied: too small to hold, */                                   \

@@ -38,6 +38,7 @@ struct engine_config {
     uint32_t id, count;      /* this is engine id of count */
     struct netio *netio;     /* owned by the engine from then on */
     struct toec_config core; /* user is set by engine_new() */
+    uint16_t vlan;           /* frames are tagged with this VLAN ID; 0: untagged traffic */
     uint32_t scope;          /* index of the interface, for link-local addresses; 0: none */
     uint32_t max_qps;        /* queue pairs at once */
     uint32_t offload;        /* OFFLOAD_* wanted; 0: none, everything in software */

@@ -7,8 +7,8 @@
 
 #include "gso.h"
 #include "sums.h"
+#include "vlan.h"
 
-#define ETH_LEN     14u
 #define IP4_DF      0x40u
 #define IP6_LEN     40u
 #define TCP_SEQ     4u
@@ -55,15 +55,16 @@ static void set_ip4(uint8_t *ip, uint32_t len, uint32_t index)
 
 void gso_header(uint8_t *out, const struct toec_tx *tx, uint32_t at, uint32_t n)
 {
-    uint8_t *ip = out + ETH_LEN, *tcp = out + tx->csum_start;
+    uint32_t ip_at = vlan_ip_at(tx->hdr);
+    uint8_t *ip = out + ip_at, *tcp = out + tx->csum_start;
     uint32_t l4 = tx->hdr_len - tx->csum_start, seq;
     uint16_t sum;
 
     memcpy(out, tx->hdr, tx->hdr_len);
     if (VERSION(ip) == 4)
-        set_ip4(ip, tx->hdr_len - ETH_LEN + n, at / tx->gso_size);
+        set_ip4(ip, tx->hdr_len - ip_at + n, at / tx->gso_size);
     else
-        put16(ip + 4, tx->hdr_len - ETH_LEN - IP6_LEN + n);
+        put16(ip + 4, tx->hdr_len - ip_at - IP6_LEN + n);
     seq = (get16(tcp + TCP_SEQ) << 16 | get16(tcp + TCP_SEQ + 2)) + at;
     put16(tcp + TCP_SEQ, seq >> 16);
     put16(tcp + TCP_SEQ + 2, seq);

@@ -303,6 +303,7 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
                                 .max_qps = 1,
                                 .spin_us = t->options.spin_us,
                                 .offload = t->options.offload,
+                                .vlan = (uint16_t)t->options.vlan,
                                 .inside = 1,
                                 .pinned = t->options.cpu_count != 0,
                                 .cpu = t->options.cpu[0],

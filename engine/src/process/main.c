@@ -75,6 +75,7 @@ static int make_engine(struct daemon *d, uint32_t id)
                                 .max_qps = d->options.max_qps,
                                 .spin_us = d->options.spin_us,
                                 .offload = d->options.offload,
+                                .vlan = (uint16_t)d->options.vlan,
                                 .pinned = d->options.cpu_count != 0,
                                 .cpu = d->options.cpu[id],
                                 .qp_unused = control_qp_unused,

@@ -15,6 +15,7 @@
 #include <toe/number.h>
 
 #include "frames/offload.h"
+#include "frames/vlan.h"
 #include "options.h"
 
 #define WORDS_MAX 64 /* limit of the options of an engine within a program */
@@ -27,6 +28,7 @@ enum {
     OPT_IP6,
     OPT_IP6_AUTO,
     OPT_GATEWAY6,
+    OPT_VLAN,
     OPT_MAC,
     OPT_SOCKET,
     OPT_USER,
@@ -73,6 +75,7 @@ static const struct option_name {
     {"ip6", OPT_IP6, 1, OF_BOTH},
     {"ip6-auto", OPT_IP6_AUTO, 0, OF_BOTH},
     {"gateway6", OPT_GATEWAY6, 1, OF_BOTH},
+    {"vlan", OPT_VLAN, 1, OF_BOTH},
     {"mac", OPT_MAC, 1, OF_BOTH},
     {"socket", OPT_SOCKET, 1, OF_BOTH},
     {"user", OPT_USER, 1, OF_TOED},
@@ -306,6 +309,8 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return -1;
     case OPT_GATEWAY6:
         return parse_gateway6(o, arg);
+    case OPT_VLAN:
+        return number(o, "vlan", arg, 1, VLAN_ID_MAX, &o->vlan);
     case OPT_MAC:
         return parse_mac(o, arg);
     case OPT_SOCKET:
@@ -382,6 +387,8 @@ static int check_shared(const struct options *o)
 {
     if (o->has_ip6)
         return refuse(o, "--ip shared: IPv6 is shared too: want neither --ip6 nor --ip6-auto");
+    if (o->vlan)
+        return refuse(o, "--vlan %u: want an address of the TOE's own, not --ip shared", o->vlan);
     if (ip_number(o->gateway) || o->has_mac || o->check_ip)
         return refuse(o,
                       "--ip shared: gateway, Ethernet address and conflicts are the kernel's: want "
@@ -508,7 +515,7 @@ int options_parse_inside(struct options *o, char *text, char *err, size_t err_si
 
 void options_addresses(const struct options *o, char *out, size_t size)
 {
-    char ip[INET_ADDRSTRLEN + 8] = "", ip6[INET6_ADDRSTRLEN + 8] = "";
+    char ip[INET_ADDRSTRLEN + 8] = "", ip6[INET6_ADDRSTRLEN + 8] = "", vlan[20] = "";
 
     if (o->prefix_len) {
         inet_ntop(AF_INET, o->ip, ip, INET_ADDRSTRLEN);
@@ -518,9 +525,12 @@ void options_addresses(const struct options *o, char *out, size_t size)
         inet_ntop(AF_INET6, o->ip6, ip6, INET6_ADDRSTRLEN);
         snprintf(ip6 + strlen(ip6), 8, "/%u", o->prefix_len6);
     }
-    snprintf(out, size, "%s%s%s%s%s", ip, o->shared ? " (shared with the kernel)" : "",
+    if (o->vlan)
+        snprintf(vlan, sizeof(vlan), " in VLAN %u", o->vlan);
+    snprintf(out, size, "%s%s%s%s%s%s", ip, o->shared ? " (shared with the kernel)" : "",
              *ip && *ip6 ? " and " : "", ip6,
              !o->ip6_auto  ? ""
              : *ip || *ip6 ? " and IPv6 as advertised"
-                           : "IPv6 as advertised");
+                           : "IPv6 as advertised",
+             vlan);
 }

@@ -23,6 +23,7 @@ struct options {
     uint8_t ip[4], gateway[4], mac[6], secret[32];
     uint8_t prefix_len;
     uint8_t ip6[16], gateway6[16], prefix_len6;
+    uint32_t vlan;     /* VLAN ID of all frames; 0: untagged */
     int shared, force; /* --ip shared; --force: also on the interface of the default route */
     int shared6;       /* ... and the interface has IPv6; set by kernel.c */
     int has_ip6, ip6_auto;

@@ -26,6 +26,7 @@ int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, int heir
 
     memcpy(cfg.ip, o->ip, sizeof(cfg.ip));
     cfg.ip6 = o->has_ip6;
+    cfg.vlan = (uint16_t)o->vlan;
     cfg.seed = seed;
     cfg.shared = o->shared;
     *out = netio_open(o->netif, &cfg, err, err_size);

@@ -239,7 +239,10 @@ void talk_options(const struct options *o, char *text, size_t size)
     line(&t, "netif %s\n", o->netif);
     inet_ntop(AF_INET, o->ip, a, sizeof(a));
     inet_ntop(AF_INET, o->gateway, b, sizeof(b));
-    line(&t, "ip %s%s/%u\n", o->shared ? "shared " : "", a, o->prefix_len);
+    line(&t, "ip %s%s/%u", o->shared ? "shared " : "", a, o->prefix_len);
+    if (o->vlan) /* on this line, so that a toed of an earlier release can be taken over from */
+        line(&t, " in VLAN %u", o->vlan);
+    line(&t, "%s", "\n");
     line(&t, "gateway %s\n", b);
     inet_ntop(AF_INET6, o->ip6, a, sizeof(a));
     inet_ntop(AF_INET6, o->gateway6, b, sizeof(b));

@@ -279,20 +279,24 @@ static void release(struct engine *e, struct netio_frame *f, unsigned n)
 static unsigned receive(struct engine *e)
 {
     struct netio_frame f[RX_BURST];
-    unsigned n = netio_rx(e->netio, f, RX_BURST, e->now), i;
-    int many = n > 1 && toec_flow_count(e->stack) >= FEW_FLOWS;
+    unsigned all = netio_rx(e->netio, f, RX_BURST, e->now), i;
+    int tagged = e->cfg.vlan != 0, many;
+    unsigned n = all;
 
     e->hold.batch = f;
-    for (i = 0; i < n; i++) {
-        vlan_untag(&f[i]);
+    for (i = 0; i < all; i++) {
+        tagged |= vlan_is_tagged(&f[i]);
         e->counters[EC_rx_large] += f[i].gso_size != 0;
     }
+    if (tagged)
+        n = vlan_receive(e, f, all);
+    many = n > 1 && toec_flow_count(e->stack) >= FEW_FLOWS;
     for (i = 0; many && i < n; i += TOEC_EXPECT_MAX)
         expect_frames(e, f + i, n - i < TOEC_EXPECT_MAX ? n - i : TOEC_EXPECT_MAX);
     if (n > 1 && (e->offload.active & OFFLOAD_GRO)) {
         receive_joined(e, f, n);
-        release(e, f, n);
-        return n;
+        release(e, f, all);
+        return all;
     }
     for (i = 0; i < n; i++) {
         struct toec_packet p;
@@ -305,9 +309,9 @@ static unsigned receive(struct engine *e)
         p.opaque = NULL;
         input(e, &p, &f[i]);
     }
-    if (n)
-        release(e, f, n);
-    return n;
+    if (all)
+        release(e, f, all);
+    return all;
 }
 
 /* Processes the commands of all queue pairs, beginning with another one each time. */

@@ -11,6 +11,7 @@
 #include "frames/engine_state.h"
 #include "frames/gro.h"
 #include "frames/sums.h"
+#include "frames/vlan.h"
 #include "hosts/events.h"
 #include "hosts/listen.h"
 #include "hosts/record.h"
@@ -60,12 +61,17 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     struct engine *e = user;
     struct offload_payload p;
     struct netio_frame f;
+    struct vlan_tx tagged;
 
     if (tx->local) {
         p.count = 0;
         if (tx->len)
             find_payload(tx, &p);
         return loop_keep(e, tx, &p);
+    }
+    if (e->cfg.vlan) {
+        vlan_tag(&tagged, tx, e->cfg.vlan);
+        tx = &tagged.tx;
     }
     if (offload_holds(&e->offload) && offload_push(e) != 0) {
         engine_count(e, EC_tx_no_room);

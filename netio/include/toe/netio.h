@@ -97,6 +97,9 @@ struct netio_config {
     int ip6;        /* not 0: IPv6 too; netio_set_ip6() sets the addresses */
     uint32_t queue; /* the receive queue, if the specification names none */
     uint64_t seed;  /* of the impairing wire, if its options name none */
+    uint16_t vlan;  /* 1 to 4094: the frames are those of this VLAN (IEEE 802.1Q) and carry its tag,
+                     * in both directions; the user inserts and removes it. af_xdp receives no
+                     * others. 0: no VLAN */
     int shared;     /* not 0: the kernel has the addresses too and receives for them, except for the
                      * TCP ports of netio_take_port(); af_xdp only */
     int heir;       /* 1 + the descriptor of netio_heir() of the process to take over from, or 0:
