@@ -9,7 +9,7 @@ PYTHON ?= /usr/bin/python3
 help:
 	@echo 'make demo             install what is needed, build, run nginx on Toehold and on Linux TCP, compare'
 	@echo 'make test             all tests but the long ones and those of the workshop (needs root: they make network namespaces)'
-	@echo 'make test-long        the long ones too'
+	@echo 'make test-long        the long ones too, and a soak of servers from Debian'
 	@echo 'make bench NAME=x     run bench/x.py, which writes out/bench/x.json; without NAME: list them (ARGS=: its options)'
 	@echo 'make lint             format, static checks, style of the tree'
 	@echo 'make gateware-test    the gateware: simulations, proofs, programs on it'
@@ -31,7 +31,7 @@ test:
 	@scripts/test
 
 test-long:
-	@scripts/setup build demo test gateware
+	@scripts/setup build demo test gateware soak
 	@scripts/test --long
 
 bench:

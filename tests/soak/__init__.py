@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Debian's servers under load, reloaded in the middle: on Linux, then on Toehold."""
