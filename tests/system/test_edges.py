@@ -52,7 +52,7 @@ def test_quickack_is_read_as_one(robot, peer):
 
 @pytest.mark.shows("setsockopt TCP_NOTSENT_LOWAT")
 def test_notsent_lowat_bounds_what_is_not_sent(robot, peer):
-    """The writer stops at the mark, long before its buffer is full; a reader lets it go on."""
+    """The writer stops at the mark, long before its buffer is full; a reader lets it continue."""
     low, step = 16384, 65536
     robot("s.setsockopt(6, socket.TCP_NOTSENT_LOWAT, v)", v=low)
     assert robot("s.getsockopt(6, socket.TCP_NOTSENT_LOWAT)") == low

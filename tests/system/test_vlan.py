@@ -273,7 +273,7 @@ def test_router_advertisements_of_its_own_link_only(make_lab, mode, member):
 
 
 def question(lab, mac, tag):
-    """Who has the TOE's address? Asked by 10.77.0.9."""
+    """An ARP request for the TOE's address, from 10.77.0.9."""
     target = socket.inet_aton(lab.ip)
     arp = struct.pack("!HHHBBH", 0x0806, 1, 0x0800, 6, 4, 1)
     arp += mac + socket.inet_aton("10.77.0.9") + bytes(6) + target
@@ -281,7 +281,7 @@ def question(lab, mac, tag):
 
 
 def answers(s, until, timeout=5):
-    """The tags of the ARP replies that arrive, the last one by whoever `until` tells."""
+    """The tags of the ARP replies that arrive, until `until` holds for one."""
     seen = []
     while select.select([s], [], [], timeout)[0]:
         data, ancillary, _, _ = s.recvmsg(2048, 256)
