@@ -29,6 +29,7 @@ LONGEST = 12.0
 # Attempts. A script that fails by its times alone is repeated at once; then every unexplained
 # failure is repeated with no other script running, as the machine may have been busy.
 TRIES = 3
+TRIES_ALONE = 12  # ... of one that fails by its times; others end after TRIES
 
 
 def duration(path: Path) -> float:
@@ -91,8 +92,11 @@ def judge(
         with ThreadPoolExecutor(len(workers)) as pool:
             results = dict(zip(chosen, pool.map(one, chosen), strict=True))
         for path in chosen:
-            for _ in range(TRIES):
-                if results[path].kind == "ok" or known(path):
+            for n in range(TRIES_ALONE):
+                result = results[path]
+                if result.kind == "ok" or known(path):
+                    break
+                if n >= TRIES and not about_time(result.message):
                     break
                 results[path] = workers[0].run(path)
         return results

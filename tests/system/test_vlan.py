@@ -281,7 +281,7 @@ def question(lab, mac, tag):
 
 
 def answers(s, until, timeout=5):
-    """The tags of the ARP replies that arrive, until `until` holds for one."""
+    """The tags of the first `until` ARP replies."""
     seen = []
     while select.select([s], [], [], timeout)[0]:
         data, ancillary, _, _ = s.recvmsg(2048, 256)
@@ -341,7 +341,7 @@ def test_other_frames_get_no_answer(make_lab, mode, member):
 
 @pytest.mark.parametrize("value", ["0", "4095", "x", "", "-1", "1.5", "99999999999999999999"])
 def test_wrong_values(lab, value):
-    want = f"--vlan {value}: want a number from 1 to 4094"
+    want = f"--vlan {value}: want a whole number from 1 to 4094"
     for argv in (["--vlan", value], [f"--vlan={value}"]):
         done = test_toed.toed(lab, *test_toed.GOOD, *argv)
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"toed: {want}\n")
