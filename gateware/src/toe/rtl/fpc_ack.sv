@@ -73,6 +73,12 @@ module fpc_ack
     end
     c.t.keep_probes = 7'd0;
 
+    // Data sent without push (MSG_MORE) waits for more until the next ACK, as on Linux. Text that
+    // acknowledges nothing does not end that.
+    if (!t.cork && seq_gt(t.snd_end, t.snd_psh) && seq_gt(t.snd_end, t.snd_nxt) &&
+        (news || g.len == 16'd0))
+      c.t.flush = 1'b1;
+
     // The FIN is the last octet sent, and SEG.ACK does not exceed SND.NXT.
     fin_acked = t.fin && seq_gt(g.ack, t.snd_end);
     if (fin_acked) begin

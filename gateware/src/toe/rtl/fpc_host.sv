@@ -111,10 +111,14 @@ module fpc_host
       OptNodelay: begin
         ok = v <= 32'd1;
         c.t.nodelay = v[0];
+        // tcp(7): an explicit flush of pending output, even if a cork is set
+        if (v[0] && seq_gt(in.t.snd_end, in.t.snd_nxt)) c.t.flush = 1'b1;
       end
       OptCork: begin
         ok = v <= 32'd1;
         c.t.cork = v[0];
+        // As on Linux: what was sent without push is sent too.
+        if (!v[0] && seq_gt(in.t.snd_end, in.t.snd_nxt)) c.t.flush = 1'b1;
       end
       OptQuickack: begin
         ok = v <= 32'd1;

@@ -88,8 +88,8 @@ module fpc_plan
     p.idle = in.t.snd_una == in.t.snd_nxt;
     // Nagle (RFC 9293 3.7.4, in Minshall's form), and whether the host announced more data.
     p.cork = in.t.cork || seq_gt(in.t.snd_end, in.t.snd_psh);
-    p.small_ok = in.t.flush || in.t.fin ||
-        (!p.cork && (in.t.nodelay || seq_le(in.t.snd_sml, in.t.snd_una)));
+    p.small_ok = in.t.fin ||
+        ((in.t.flush || !p.cork) && (in.t.nodelay || seq_le(in.t.snd_sml, in.t.snd_una)));
 
     p.full = full_of(in.t);
     if (!p.urgent) c.t.rexmit_one = 1'b0;
