@@ -1,3 +1,3 @@
-# Places in the HW rings.
+# Room in the HW rings.
 src/toe/rtl/toe_pkg.sv
 src/toe/rtl/toe_hwroom.sv
