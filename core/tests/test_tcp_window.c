@@ -386,6 +386,33 @@ static void test_sender_sws_largest(void **state)
     talk_end(&t);
 }
 
+/* An old ACK is acceptable if it is at most the largest window below SND.UNA (RFC 5961 5.2); with
+ * an older one, the segment's data is not accepted. R5961-03. */
+static void test_old_ack(void **state)
+{
+    struct talk t;
+    uint32_t una;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 1460;
+    talk_passive(&t);
+    talk_send(&t, 5840);
+    for (una = 0; una < 5840; una += 1460) {
+        talk_hear(&t, F_ACK, una, 0, 1460);
+        talk_say(&t, F_ACK, 0, una + 1460, 0);
+    }
+    t.wnd = 1000; /* the largest counts, not the current one */
+    talk_say(&t, F_ACK, 0, una, 0);
+    talk_say(&t, F_ACK, 0, una - 1460, 100);
+    assert_int_equal(t.c->received, 100);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_bad_ack), 0);
+    talk_say(&t, F_ACK, 100, una - 1461, 100);
+    assert_int_equal(t.c->received, 100);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_bad_ack), 1);
+    talk_end(&t);
+}
+
 /* The peer shrinks its window (discouraged, RFC 9293 3.8.6): no data is sent beyond it, and the
  * flow does not hang. RFC 9293 MUST-34, MAY-7. */
 static void test_window_shrinks(void **state)
@@ -556,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_sender_sws_half_write),
         cmocka_unit_test(test_sender_sws_synack),
         cmocka_unit_test(test_sender_sws_largest),
+        cmocka_unit_test(test_old_ack),
         cmocka_unit_test(test_window_shrinks),
         cmocka_unit_test(test_window_shrinks_in_recovery),
         cmocka_unit_test(test_ack_in_zero_window),
