@@ -49,6 +49,41 @@ static void test_receive_window(void **state)
     talk_end(&t);
 }
 
+/* In a buffer smaller than two segments, half of it is a useful step. RFC 9293 3.8.6.2.2. */
+static void test_receive_window_small(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].rx_buf = 2048;
+    talk_passive(&t);
+    talk_say(&t, F_ACK, 0, 0, 1024);
+    talk_say(&t, F_ACK, 1024, 0, 1024);
+    assert_int_equal(t.c->received, 2048);
+    talk_skip(&t);
+    talk_read(&t, 1023);
+    talk_silence(&t);
+    talk_read(&t, 1);
+    assert_int_equal(talk_hear(&t, F_ACK, 0, 2048, 0).wnd, 1024);
+    talk_end(&t);
+}
+
+/* Without a scale, the field limits the window, and all of it is used. */
+static void test_receive_window_unscaled(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].rx_buf = 1 << 20;
+    talk_passive(&t);
+    talk_say(&t, F_ACK | F_PSH, 0, 0, 1000);
+    talk_say(&t, F_ACK | F_PSH, 1000, 0, 1000);
+    assert_int_equal(talk_hear(&t, F_ACK, 0, 2000, 0).wnd, 65535);
+    talk_end(&t);
+}
+
 /* The right edge moves left by no more than the rounding of the scale (RFC 7323 2.4), and offered
  * bytes are still accepted. */
 static void test_window_edge(void **state)
@@ -351,6 +386,33 @@ static void test_sender_sws_largest(void **state)
     talk_end(&t);
 }
 
+/* An old ACK is acceptable if it is at most the largest window below SND.UNA (RFC 5961 5.2); with
+ * an older one, the segment's data is not accepted. R5961-03. */
+static void test_old_ack(void **state)
+{
+    struct talk t;
+    uint32_t una;
+
+    (void)state;
+    talk_init(&t);
+    t.wnd = 1460;
+    talk_passive(&t);
+    talk_send(&t, 5840);
+    for (una = 0; una < 5840; una += 1460) {
+        talk_hear(&t, F_ACK, una, 0, 1460);
+        talk_say(&t, F_ACK, 0, una + 1460, 0);
+    }
+    t.wnd = 1000; /* the largest counts, not the current one */
+    talk_say(&t, F_ACK, 0, una, 0);
+    talk_say(&t, F_ACK, 0, una - 1460, 100);
+    assert_int_equal(t.c->received, 100);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_bad_ack), 0);
+    talk_say(&t, F_ACK, 100, una - 1461, 100);
+    assert_int_equal(t.c->received, 100);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_bad_ack), 1);
+    talk_end(&t);
+}
+
 /* The peer shrinks its window (discouraged, RFC 9293 3.8.6): no data is sent beyond it, and the
  * flow does not hang. RFC 9293 MUST-34, MAY-7. */
 static void test_window_shrinks(void **state)
@@ -507,6 +569,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_receive_window),
+        cmocka_unit_test(test_receive_window_small),
+        cmocka_unit_test(test_receive_window_unscaled),
         cmocka_unit_test(test_window_edge),
         cmocka_unit_test(test_zero_window_probe),
         cmocka_unit_test(test_zero_window_probe_taken),
@@ -519,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_sender_sws_half_write),
         cmocka_unit_test(test_sender_sws_synack),
         cmocka_unit_test(test_sender_sws_largest),
+        cmocka_unit_test(test_old_ack),
         cmocka_unit_test(test_window_shrinks),
         cmocka_unit_test(test_window_shrinks_in_recovery),
         cmocka_unit_test(test_ack_in_zero_window),

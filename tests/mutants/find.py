@@ -76,15 +76,16 @@ class Mutant:
     line: int
     before: str  # the lines that change, white space folded
     after: str
+    nth: int  # of this change of an equal line in the function, from 1
     id: str
 
     def apply(self, source: str) -> str:
         return source[: self.start] + self.text + source[self.end :]
 
     @property
-    def key(self) -> tuple[str, str, str, str]:
+    def key(self) -> tuple[str, str, str, str, int]:
         """What distinguishes this change, wherever the lines of the file move."""
-        return self.file, self.function, self.before, self.after
+        return self.file, self.function, self.before, self.after, self.nth
 
 
 def tokens(source: str) -> list[Token]:
@@ -264,7 +265,9 @@ def mutants(source: str, file: str) -> list[Mutant]:
             after = folded(plain[head:start] + without_comments(text) + plain[stop:tail])
             key = (file, function, kind, before, after)
             seen[key] += 1
-            name = hashlib.sha256(repr((*key, seen[key])).encode()).hexdigest()[:8]
+            nth = seen[key]
+            name = hashlib.sha256(repr((*key, nth)).encode()).hexdigest()[:8]
             line = source.count("\n", 0, start) + 1
-            made.append(Mutant(file, function, kind, start, stop, text, line, before, after, name))
+            place = (start, stop, text, line)
+            made.append(Mutant(file, function, kind, *place, before, after, nth, name))
     return made
