@@ -5,8 +5,8 @@ them."""
 import subprocess
 from pathlib import Path
 
-from .live import SIM, host_build, verilate
-from .tools import OUT, Missing, alone, require
+from .live import DEVICE, SIM, host_build, verilate
+from .tools import OUT, ROOT, Missing, alone, require
 
 IMAGES = OUT / "firmware"
 
@@ -17,8 +17,9 @@ def program() -> Path:
     made = OUT / "live" / "hyb_sim" / "hyb_sim"
     made.parent.mkdir(parents=True, exist_ok=True)
     with alone(made.parent):
-        flags = ["-std=c++17", "-Wall", "-Wextra"]
-        return verilate(made, "hyb_soc", "src/hyb/hyb_soc.f", flags, ["-lm"], SIM / "hyb_sim.cpp")
+        flags = ["-std=c++17", "-Wall", "-Wextra", f"-isystem{ROOT / 'device' / 'include'}"]
+        links = [*host_build(DEVICE), "-lm"]
+        return verilate(made, "hyb_soc", "src/hyb/hyb_soc.f", flags, links, SIM / "hyb_sim.cpp")
 
 
 def elf(name: str) -> Path:

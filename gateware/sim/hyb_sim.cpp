@@ -13,6 +13,8 @@
 #include <iterator>
 #include <vector>
 
+#include <toe/number.h>
+
 #include "Vhyb_soc.h"
 #include "verilated.h"
 
@@ -58,9 +60,14 @@ int main(int argc, char **argv)
                      image.size(), InstrBytes);
         return 2;
     }
+    char want[TOE_NUMBER_WANT];
+    std::uint64_t most;
+    if (!toe_number(argv[2], 1, UINT64_MAX, &most, want, sizeof want)) {
+        std::fprintf(stderr, "hyb_sim: CYCLES %s is not %s\n", argv[2], want);
+        return 2;
+    }
     VerilatedContext context;
     Vhyb_soc soc(&context);
-    const std::uint64_t most = std::strtoull(argv[2], nullptr, 10);
 
     soc.run_i = 0;
     soc.rst_ni = 0;

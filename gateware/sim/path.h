@@ -16,6 +16,8 @@
 #include <random>
 #include <string>
 
+#include <toe/number.h>
+
 #include "port.h"
 
 namespace sim
@@ -117,10 +119,7 @@ class Path
 
     static bool number(const std::string &text, double &v)
     {
-        char *end;
-
-        v = std::strtod(text.c_str(), &end);
-        return end != text.c_str() && *end == 0 && v >= 0;
+        return toe_quantity(text.c_str(), nullptr, 0, 1e18, &v, nullptr, 0);
     }
 
     double delay()

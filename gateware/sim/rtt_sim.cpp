@@ -25,13 +25,13 @@
 #include "Vrtt.h"
 #include "Vrtt___024root.h"
 #include "axis.h"
-#include "number.h"
 #include "path.h"
 #include "pcapng.h"
 #include "pci.h"
 #include "port.h"
 #include "regs.h"
 
+#include <toe/number.h>
 #include <toe/rtt_regs.h>
 
 namespace
@@ -92,11 +92,11 @@ struct Options {
 
 uint64_t number(const char *option, const char *text, uint64_t min, uint64_t max)
 {
+    char want[TOE_NUMBER_WANT];
     uint64_t v;
 
-    if (!sim::read_number(text, min, max, v))
-        usage(std::string("--") + option + " " + text + ": a number from " + std::to_string(min) +
-              " to " + std::to_string(max));
+    if (!toe_number_c(text, min, max, &v, want, sizeof want))
+        usage(std::string("--") + option + " " + text + ": want " + want);
     return v;
 }
 

@@ -20,6 +20,7 @@
 #include "toe_counters.h"
 
 extern "C" {
+#include <toe/number.h>
 #include <toe/ring.h>
 }
 
@@ -578,12 +579,11 @@ const char kUsage[] =
 
 uint64_t count(const char *option, const char *text, uint64_t min, uint64_t max)
 {
-    char *end;
-    uint64_t v = std::strtoull(text, &end, 0);
+    char want[TOE_NUMBER_WANT];
+    uint64_t v;
 
-    if (end == text || *end || text[0] == '-' || v < min || v > max)
-        die(2, "--%s %s: a number from %llu to %llu", option, text,
-            static_cast<unsigned long long>(min), static_cast<unsigned long long>(max));
+    if (!toe_number_c(text, min, max, &v, want, sizeof want))
+        die(2, "--%s %s: want %s", option, text, want);
     return v;
 }
 

@@ -7,7 +7,8 @@
 #include <cstring>
 #include <getopt.h>
 
-#include "number.h"
+#include <toe/number.h>
+
 #include "toe_counters.h"
 
 namespace sim
@@ -45,11 +46,11 @@ const char kUsage[] =
 
 uint64_t count(const char *option, const char *text, uint64_t min, uint64_t max)
 {
+    char want[TOE_NUMBER_WANT];
     uint64_t v;
 
-    if (!read_number(text, min, max, v))
-        die(2, "--%s %s: a number from %llu to %llu", option, text,
-            static_cast<unsigned long long>(min), static_cast<unsigned long long>(max));
+    if (!toe_number_c(text, min, max, &v, want, sizeof want))
+        die(2, "--%s %s: want %s", option, text, want);
     return v;
 }
 
@@ -77,12 +78,15 @@ unsigned parse_prefix(const char *option, int family, const char *text, uint8_t 
 {
     const std::string value = text;
     size_t slash = value.find('/');
+    uint64_t length;
 
     if (slash == std::string::npos ||
         inet_pton(family, value.substr(0, slash).c_str(), address) != 1)
         die(2, "--%s %s: want an address and prefix length, such as %s", option, text,
             family == AF_INET ? "10.0.0.1/24" : "fd00::1/64");
-    return static_cast<unsigned>(count(option, text + slash + 1, 1, max));
+    if (!toe_number(text + slash + 1, 1, max, &length, nullptr, 0))
+        die(2, "--%s %s: want a prefix length from 1 to %u", option, text, max);
+    return static_cast<unsigned>(length);
 }
 
 void parse_ip(Options &o, const char *text)
@@ -115,16 +119,8 @@ void parse_ip6(Options &o, const char *text)
 
 void parse_mac(Options &o, const char *text)
 {
-    unsigned octet[6];
-    int end = 0;
-
-    if (std::strspn(text, "0123456789abcdefABCDEF:") != std::strlen(text) ||
-        std::sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%n", &octet[0], &octet[1], &octet[2], &octet[3],
-                    &octet[4], &octet[5], &end) != 6 ||
-        end != 17 || text[end] || octet[0] & 1)
+    if (!toe_mac(text, o.hosts.mac) || o.hosts.mac[0] & 1)
         die(2, "--mac %s: want a unicast Ethernet address, such as 02:00:00:00:00:01", text);
-    for (unsigned i = 0; i < 6; i++)
-        o.hosts.mac[i] = static_cast<uint8_t>(octet[i]);
 }
 
 uint32_t number(const uint8_t ip[4])

@@ -95,7 +95,7 @@ static int fin_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     case TOEC_FIN_WAIT_1:
         t->state = TOEC_FIN_WAIT_2;
         if (t->flags & TOEC_F_USER_GONE)
-            toec_keep_start(s, t, TOEC_MS_LEAST(t->linger2 * 1000ull), now);
+            toec_keep_start(s, t, TOEC_MS(t->linger2 * 1000ull), now);
         return 0;
     case TOEC_CLOSING:
         toec_tw_enter(s, t, now);

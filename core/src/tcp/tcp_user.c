@@ -201,7 +201,7 @@ int toec_close(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     t->flags &= ~TOEC_F_CORK;
     queue_fin(s, t);
     if (t->state == TOEC_FIN_WAIT_2)
-        toec_keep_start(s, t, TOEC_MS_LEAST(t->linger2 * 1000ull), now);
+        toec_keep_start(s, t, TOEC_MS(t->linger2 * 1000ull), now);
     return 0;
 }
 
