@@ -8,6 +8,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include <toe/fds.h>
 
@@ -20,6 +21,8 @@
 
 #define WELCOME_SECS 5
 #define WELCOME_FDS  2
+#define AREA_SHARE   4u  /* of RLIMIT_AS: the program needs the rest */
+#define LEAST_SLOTS  16u /* an area with fewer is not worth the attempt */
 
 static int fail(char *err, size_t size, const char *what, const char *detail)
 {
@@ -64,6 +67,44 @@ static int make_area(struct tqp *qp, char *err, size_t size)
     madvise(m, qp->layout.total, MADV_DONTFORK);
     tqp_use_area(qp, m);
     return 0;
+}
+
+/* Returns how many slots an area may have where the process limits its address space: daemons do so
+ * against leaks (dovecot to 256 MiB, vsftpd to 200 MiB). Each engine gets an area, smaller in turn.
+ */
+static uint32_t slots_within_limit(const struct tconfig *cfg, uint32_t engine)
+{
+    uint64_t slot = (uint64_t)cfg->tx_size + cfg->rx_size;
+    uint32_t n = cfg->slots; /* a power of two, as toedev_layout() requires */
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return n;
+    while (n > LEAST_SLOTS && n * slot > limit.rlim_cur / (AREA_SHARE * (engine + 1)))
+        n /= 2;
+    return n;
+}
+
+/* A queue pair with its area. Under a limit the area shrinks until it can be mapped. */
+static struct tqp *new_qp(const struct tconfig *cfg, uint32_t engine, char *err, size_t size)
+{
+    struct tconfig own = *cfg;
+
+    own.slots = slots_within_limit(cfg, engine);
+    for (;;) {
+        struct tqp *qp = tqp_new(&own, engine);
+
+        if (!qp) {
+            fail(err, size, "no memory for a queue pair", NULL);
+            return NULL;
+        }
+        if (make_area(qp, err, size) == 0)
+            return qp;
+        tqp_detach(qp);
+        if (own.slots == cfg->slots || own.slots <= LEAST_SLOTS)
+            return NULL;
+        own.slots /= 2;
+    }
 }
 
 /* Sends a hello of this kind with n descriptors. */
@@ -153,15 +194,15 @@ struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelco
                        size_t err_size)
 {
     struct toedev_welcome w = {0};
-    struct tqp *qp = tqp_new(cfg, engine);
+    int fd = connect_toed(cfg->socket, err, err_size);
+    struct tqp *qp = fd < 0 ? NULL : new_qp(cfg, engine, err, err_size);
 
     if (!qp) {
-        fail(err, err_size, "no memory for a queue pair", NULL);
+        if (fd >= 0)
+            sys_close(fd);
         return NULL;
     }
-    qp->ctl_fd = tfd_internal(connect_toed(cfg->socket, err, err_size));
-    if (qp->ctl_fd < 0 || make_area(qp, err, err_size) < 0)
-        goto failed;
+    qp->ctl_fd = tfd_internal(fd);
     qp->irq_fd = tfd_internal(sys_eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (qp->irq_fd < 0) {
         fail(err, err_size, "cannot make an eventfd", strerror(errno));
