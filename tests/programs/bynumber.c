@@ -183,12 +183,20 @@ static long make_child(const char *how)
 #endif
 }
 
-/* The child greets its client, returns what it reads and ends. */
-static void serve(int fd, const char *how)
+/* The child moves the connection to standard input, as by inetd, greets its client by its port,
+ * returns what it reads and ends. */
+static void serve(int accepted, const char *how)
 {
+    int fd = dup2(accepted, STDIN_FILENO);
+    struct sockaddr_in peer = {0};
+    socklen_t len = sizeof peer;
     char b[64];
-    long n = snprintf(b, sizeof b, "child by %s\n", how);
+    long n;
 
+    close(accepted);
+    getpeername(fd, (struct sockaddr *)&peer, &len);
+    n = snprintf(b, sizeof b, "child by %s, family %d, port %d\n", how, peer.sin_family,
+                 ntohs(peer.sin_port));
     syscall(SYS_write, fd, b, n);
     while ((n = syscall(SYS_read, fd, b, sizeof b)) > 0)
         syscall(SYS_write, fd, b, n);

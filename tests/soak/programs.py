@@ -16,6 +16,14 @@ _TURNS = (
 )
 # Node closes connections without a request when a worker disconnects, new ones too.
 _CLUSTER = Reload(signal.SIGHUP, replaces=True, gap=True)
+_CHROOT = (
+    "its processes open data connections after chroot(), where the path of toed's socket does not "
+    "exist"
+)
+_NO_THREAD = (
+    "its login processes set RLIMIT_NPROC to 1, so libtoe has no thread to serve connections that "
+    "they pass on"
+)
 _NODE = "@folder@/cluster.js @ip@ @port@"
 
 PROGRAMS = (
@@ -134,6 +142,7 @@ PROGRAMS = (
         "vsftpd @folder@/vsftpd.conf",
         client="ftp",
         conf=["vsftpd.conf"],
+        known=_CHROOT,
         prepare=prepare.empty_folder,
     ),
     *(
@@ -144,6 +153,7 @@ PROGRAMS = (
             client=protocol,
             reload=Reload(signal.SIGHUP, says="reloading configuration"),
             conf=["dovecot.conf"],
+            known=_NO_THREAD,
             prepare=prepare.maildir,
             user="mail",
         )

@@ -12,6 +12,7 @@ import pytest
 
 from tests.lab import lab as labs
 from tests.lab import nginx, paths, proc
+from tests.lab.robot import PORT
 
 pytestmark = pytest.mark.toehold_only
 
@@ -111,3 +112,22 @@ def test_program(server, tmp_path):
             assert re.search(WHY, said), (n, said)
         assert served(request(lab)), n
     lab.wait_idle()
+
+
+@pytest.mark.parametrize("mib", [200, 256])
+def test_a_limited_address_space(lab, robot, mib):
+    """A daemon that limits its address space below the size of a full queue pair is carried, with
+    fewer slots."""
+    robot("import resource")
+    robot("resource.setrlimit(resource.RLIMIT_AS, (limit, limit))", limit=mib << 20)
+    robot.listen(lab.ip, PORT)
+    slots = [qp["slots"] for qp in lab.toed.queue_pairs()]
+    assert len(slots) == 1
+    assert 16 <= slots[0] <= (mib << 20) // (2 * 131072)
+    for _ in range(10):
+        with lab.connect(PORT) as peer:
+            robot.accept()
+            peer.sendall(b"x")
+            assert robot("s.recv(10)") == b"x"
+            robot("s.close()")
+            assert peer.recv(1) == b""

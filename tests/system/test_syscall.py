@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from tests.lab import paths, proc
@@ -50,12 +52,13 @@ def test_every_call_returns_what_linux_returns(lab):
 @pytest.mark.parametrize("how", CHILDREN)
 @pytest.mark.shows("syscall: clone, clone3, fork, vfork", verdict="works")
 def test_a_child_has_the_connection(lab, how):
-    """Children made without pthread_atfork() handlers: as after fork()."""
+    """Children made without pthread_atfork() handlers: as after fork(), also by another number."""
     server = start(lab, how)
     for n in range(5):
         with lab.connect(PORT) as peer:
             peer.settimeout(20)
-            greeting = f"child by {how}\n".encode()
+            port = peer.getsockname()[1]
+            greeting = f"child by {how}, family {socket.AF_INET:d}, port {port}\n".encode()
             assert take(peer, len(greeting)) == greeting
             data = bytes([n]) * 40000
             peer.sendall(data)

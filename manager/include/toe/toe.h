@@ -28,7 +28,8 @@
 /* Settings; zero means the default named. The environment variables in brackets override them. */
 struct toe_options {
     const char *socket; /* [TOEHOLD_SOCKET] of toed; /run/toehold/toed.sock */
-    uint32_t slots;     /* [TOEHOLD_SLOTS] flows per queue pair; 4096 */
+    uint32_t slots;     /* [TOEHOLD_SLOTS] flows per queue pair; 4096. Fewer where RLIMIT_AS limits
+                         * the address space: half of what it leaves for an engine's */
     uint32_t tx_size;   /* [TOEHOLD_TX_SIZE] most bytes of send buffer per flow; 65536 */
     uint32_t rx_size;   /* [TOEHOLD_RX_SIZE] bytes of receive buffer per flow; 65536 */
     uint32_t

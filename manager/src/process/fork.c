@@ -224,10 +224,12 @@ long tfork_by(long (*make)(void *arg), void *arg)
 
     before();
     r = make(arg);
-    if (r == 0)
+    if (r == 0) {
+        tproc_own();
         in_child();
-    else
+    } else {
         in_parent();
+    }
     return r;
 }
 
