@@ -1,15 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pointers that no program can have: EFAULT, as Linux returns, on any descriptor."""
+"""Pointers to what is not mapped, or that no program can have: EFAULT, as Linux returns, on any
+descriptor."""
 
 from __future__ import annotations
 
 import errno
+import signal
 
 import pytest
 
 from tests.lab.robot import take
 
-NO_PROGRAM_HAS = [16, 4096, 0xFFFF_8000_0000_0000]
+# Addresses that no program can have; else how the robot maps a page that cannot be used.
+BAD = [16, 4096, 0xFFFF_8000_0000_0000, "unmapped", "PROT_NONE"]
+
+# page(kind) returns the address of such a page, which follows a good one.
+PAGES = """
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, *[ctypes.c_size_t] * 5]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def page(kind):
+    at = libc.mmap(None, 8192, 3, 0x22, 2**64 - 1, 0) + 4096
+    if kind == "unmapped":
+        libc.munmap(at, 4096)
+    else:
+        libc.mprotect(at, 4096, {"PROT_NONE": 0, "PROT_READ": 1}[kind])
+    return at
+"""
 
 CALLS = [
     ("poll", "p, 1, 0"),
@@ -59,9 +77,12 @@ libc.select.argtypes = None
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("pointer", NO_PROGRAM_HAS, ids=hex)
+@pytest.mark.shows("a bad pointer: EFAULT")
+@pytest.mark.parametrize("pointer", BAD, ids=str)
 def test_bad_pointers(ready, accepted, pointer):
-    ready("bad = ctypes.c_void_p(p)", p=pointer)
+    ready(PAGES)
+    p = ready("page(p)", p=pointer) if isinstance(pointer, str) else pointer
+    ready("bad = ctypes.c_void_p(p)", p=p)
     for name, arguments in CALLS:
         words = ", ".join("bad" if w == "p" else w for w in arguments.split(", "))
         for fd in ["s.fileno()", "u.fileno()"][: 2 if name in FOREIGN else 1]:
@@ -74,7 +95,7 @@ piece = struct.pack("PN", p, 5)
 v = ctypes.create_string_buffer(piece)
 m = ctypes.create_string_buffer(struct.pack("PiPNPNi", 0, 0, ctypes.addressof(v), 1, 0, 0, 0))
 """,
-        p=pointer,
+        p=p,
     )
     for name in ("sendmsg", "recvmsg"):
         assert ready(f"call({name!r}, s.fileno(), m, 0x40)") == -errno.EFAULT
@@ -95,3 +116,59 @@ n = ctypes.c_long
     assert ready("s.recv(100)") == b"0123456789"
     ready("s.send(b'end')")
     assert take(accepted, 3) == b"end"
+
+
+def test_buffers_that_end_in_bad_pages(ready, accepted):
+    """The bytes that do not fit stay in the socket; of a buffer that ends early none is sent."""
+    ready(PAGES)
+    ready("at = page('unmapped')")
+    assert ready("call('recv', s.fileno(), ctypes.c_void_p(at - 4), 10, 0)") == -errno.EFAULT
+    assert ready("call('recv', s.fileno(), ctypes.c_void_p(at - 4), 4, 0)") == 4
+    assert ready("ctypes.string_at(at - 4, 4)") == b"0123"
+    # as much as there is room for is taken, although the buffer would go on
+    assert ready("call('recv', s.fileno(), ctypes.c_void_p(at - 6), 100, 0)") == 6
+    assert ready("call('send', s.fileno(), ctypes.c_void_p(at - 4), 10, 0)") == -errno.EFAULT
+    accepted.send(b"more")
+    ready("select.select([s], [], []); only = page('PROT_READ')")
+    assert ready("call('recv', s.fileno(), ctypes.c_void_p(only), 4, 0)") == -errno.EFAULT
+    ready("length = ctypes.c_uint(16)")
+    name = "s.fileno(), ctypes.c_void_p(only), ctypes.byref(length)"
+    assert ready(f"call('getsockname', {name})") == -errno.EFAULT
+    ready("s.send(b'end')")
+    assert take(accepted, 3) == b"end"
+    assert ready("s.recv(100)") == b"more"
+
+
+HANDLERS = """
+import faulthandler, resource, signal, time
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def dies(code):
+    pid = os.fork()
+    if not pid:
+        exec(code, globals())
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGBUS"])
+def test_faults_of_the_program_are_its_own(ready, name):
+    """The action that the program sets is taken, and can be read back."""
+    ready(HANDLERS)
+    ready(f"number = signal.{name}; raise_ = 'os.kill(os.getpid(), number);'")
+    assert ready("signal.getsignal(number)") == signal.SIG_DFL
+    assert ready("dies(raise_)") == -getattr(signal, name)
+    assert ready("dies('signal.signal(number, signal.SIG_IGN);' + raise_)") == 0
+    handler = "signal.signal(number, lambda *_: os._exit(7));"
+    assert ready(f"dies({handler!r} + raise_ + 'time.sleep(10)')") == 7
+    if name == "SIGBUS":
+        return
+    crash = "ctypes.string_at(16)"
+    assert ready(f"dies({crash!r})") == -signal.SIGSEGV
+    # ignored when it is sent, not when an instruction raises it
+    ignored = f"signal.signal(number, signal.SIG_IGN); {crash}"
+    assert ready(f"dies({ignored!r})") == -signal.SIGSEGV
+    # a handler with a stack of its own, set by sigaction()
+    ready("r, w = os.pipe()")
+    assert ready(f"dies('faulthandler.enable(w); {crash}')") == -signal.SIGSEGV
+    assert b"Segmentation fault" in ready("os.read(r, 100000)")

@@ -8,6 +8,7 @@
 #include "inherit.h"
 #include "internal.h"
 #include "preload.h"
+#include "preload_fault.h"
 #include "preload_ring.h"
 #include "signals.h"
 
@@ -238,6 +239,7 @@ __attribute__((constructor)) static void start(void)
         __builtin_memcpy(&libc.name, &found, sizeof found);
     LIBC_CALLS(X)
 #undef X
+    preload_fault_start();
     tsig_watch();
     texec_adopt();
     tinherit_all();

@@ -162,9 +162,25 @@ static inline void reads(int fd)
     })
 
 /* Of an argument that may be NULL. */
-static inline bool bad_or_null(const void *p)
+static inline bool bad_or_null(const void *p, size_t n)
 {
-    return p && tuser_bad(p);
+    return p && tuser_unreadable(p, n);
+}
+
+/* Of an address that the call reads; the C library's NULL is bad too. */
+static inline bool bad_address(const struct sockaddr *addr, socklen_t len)
+{
+    return tuser_bad(addr) ||
+           tuser_unreadable(addr,
+                            len < sizeof(struct sockaddr_in6) ? len : sizeof(struct sockaddr_in6));
+}
+
+/* Of an address of a peer or a socket, which the call fills in, and its length. */
+static inline bool bad_name(struct sockaddr *addr, socklen_t *len)
+{
+    return tuser_unwritable(len, sizeof *len) ||
+           tuser_unwritable(addr, *len < sizeof(struct sockaddr_in6) ? *len
+                                                                     : sizeof(struct sockaddr_in6));
 }
 
 /* Of a buffer of n bytes. */
@@ -176,7 +192,7 @@ static inline bool bad_buffer(const void *p, size_t n)
 /* Of an array of n pieces, and of each piece. */
 static inline bool bad_vector(const struct iovec *v, size_t n)
 {
-    if (n && tuser_bad(v))
+    if (tuser_unreadable(v, (n < IOV_MAX ? n : IOV_MAX) * sizeof *v))
         return true;
     for (size_t i = 0; i < n && i < IOV_MAX; i++)
         if (unlikely(bad_buffer(v[i].iov_base, v[i].iov_len)))
@@ -184,9 +200,14 @@ static inline bool bad_vector(const struct iovec *v, size_t n)
     return false;
 }
 
+static inline bool bad_messages(struct mmsghdr *m, unsigned n)
+{
+    return tuser_unwritable(m, (n < IOV_MAX ? n : IOV_MAX) * sizeof *m);
+}
+
 static inline bool bad_message(const struct msghdr *m)
 {
-    return tuser_bad(m) || bad_vector(m->msg_iov, m->msg_iovlen);
+    return tuser_unreadable(m, sizeof *m) || bad_vector(m->msg_iov, m->msg_iovlen);
 }
 
 /* Of what receives: with MSG_TRUNC a stream's bytes are discarded, and the buffer is not touched.
@@ -196,9 +217,10 @@ static inline bool bad_room(const void *p, size_t n, int flags)
     return !(flags & MSG_TRUNC) && bad_buffer(p, n);
 }
 
-static inline bool bad_to_receive(const struct msghdr *m, int flags)
+static inline bool bad_to_receive(struct msghdr *m, int flags)
 {
-    return tuser_bad(m) || (!(flags & MSG_TRUNC) && bad_vector(m->msg_iov, m->msg_iovlen));
+    return tuser_unwritable(m, sizeof *m) ||
+           (!(flags & MSG_TRUNC) && bad_vector(m->msg_iov, m->msg_iovlen));
 }
 
 #endif

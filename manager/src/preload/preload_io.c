@@ -18,7 +18,7 @@ EXPORT_ALIAS(ssize_t, __send, send, (int, const void *, size_t, int));
 EXPORT(ssize_t, sendto,
        (int fd, const void *buf, size_t n, int flags, const struct sockaddr *addr, socklen_t len))
 {
-    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n) || bad_or_null(addr),
+    return is_toe_fd(fd) ? CHECKED(bad_buffer(buf, n) || bad_or_null(addr, len),
                                    CARRY_BLOCKING(toe_sendto(fd, buf, n, flags, addr, len)))
                          : libc.sendto(fd, buf, n, flags, addr, len);
 }
@@ -69,9 +69,9 @@ static int send_rights(int fd, struct mmsghdr *msgs, unsigned n, int flags)
 EXPORT(int, sendmmsg, (int fd, struct mmsghdr *msgs, unsigned n, int flags))
 {
     if (is_toe_fd(fd)) /* UIO_MAXIOV bounds the count: __sys_sendmmsg() */
-        return CHECKED(bad_buffer(msgs, n),
+        return CHECKED(bad_messages(msgs, n),
                        CARRY_BLOCKING(send_each(fd, msgs, n < UIO_MAXIOV ? n : UIO_MAXIOV, flags)));
-    for (unsigned i = 0; i < n && !tuser_bad(msgs); i++)
+    for (unsigned i = 0; i < n && !tuser_unreadable(msgs, sizeof *msgs); i++)
         if (unlikely(msgs[i].msg_hdr.msg_control) && preload_has_rights(&msgs[i].msg_hdr))
             return send_rights(fd, msgs, n, flags);
     return libc.sendmmsg(fd, msgs, n, flags);
@@ -140,9 +140,10 @@ EXPORT_ALIAS(ssize_t, __recv, recv, (int, void *, size_t, int));
 EXPORT(ssize_t, recvfrom,
        (int fd, void *buf, size_t n, int flags, struct sockaddr *addr, socklen_t *len))
 {
-    return is_toe_fd(fd) ? CHECKED(bad_room(buf, n, flags) || bad_or_null(addr) || bad_or_null(len),
-                                   CARRY_BLOCKING(toe_recvfrom(fd, buf, n, flags, addr, len)))
-                         : (reads(fd), libc.recvfrom(fd, buf, n, flags, addr, len));
+    return is_toe_fd(fd)
+               ? CHECKED(bad_room(buf, n, flags) || (addr && tuser_unwritable(len, sizeof *len)),
+                         CARRY_BLOCKING(toe_recvfrom(fd, buf, n, flags, addr, len)))
+               : (reads(fd), libc.recvfrom(fd, buf, n, flags, addr, len));
 }
 
 EXPORT(ssize_t, recvmsg, (int fd, struct msghdr *msg, int flags))
@@ -193,7 +194,7 @@ EXPORT(int, recvmmsg,
     int r;
 
     if (is_toe_fd(fd))
-        return CHECKED(bad_buffer(msgs, n) || bad_or_null(timeout),
+        return CHECKED(bad_messages(msgs, n) || bad_or_null(timeout, sizeof *timeout),
                        CARRY_BLOCKING(receive_each(fd, msgs, n, flags, timeout)));
     reads(fd);
     r = libc.recvmmsg(fd, msgs, n, flags, timeout);

@@ -17,7 +17,7 @@ EXPORT(int, bind, (int fd, const struct sockaddr *addr, socklen_t len))
     int r;
 
     if (is_toe_fd(fd))
-        return CHECKED(tuser_bad(addr), CARRY(toe_bind(fd, addr, len)));
+        return CHECKED(bad_address(addr, len), CARRY(toe_bind(fd, addr, len)));
     r = libc.bind(fd, addr, len);
     if (unlikely(r < 0))
         tpolicy_bind_failed(fd, addr, len);
@@ -31,22 +31,23 @@ EXPORT(int, listen, (int fd, int backlog))
 
 EXPORT(int, accept, (int fd, struct sockaddr *addr, socklen_t *len))
 {
-    return is_toe_fd(fd) ? CHECKED(bad_or_null(addr) || bad_or_null(len),
-                                   CARRY_BLOCKING(toe_accept(fd, addr, len)))
-                         : (waits(), tpolicy_accepted(fd, libc.accept(fd, addr, len)));
+    return is_toe_fd(fd)
+               ? CHECKED(addr && bad_name(addr, len), CARRY_BLOCKING(toe_accept(fd, addr, len)))
+               : (waits(), tpolicy_accepted(fd, libc.accept(fd, addr, len)));
 }
 
 EXPORT(int, accept4, (int fd, struct sockaddr *addr, socklen_t *len, int flags))
 {
-    return is_toe_fd(fd) ? CHECKED(bad_or_null(addr) || bad_or_null(len),
+    return is_toe_fd(fd) ? CHECKED(addr && bad_name(addr, len),
                                    CARRY_BLOCKING(toe_accept4(fd, addr, len, flags)))
                          : (waits(), tpolicy_accepted(fd, libc.accept4(fd, addr, len, flags)));
 }
 
 EXPORT(int, connect, (int fd, const struct sockaddr *addr, socklen_t len))
 {
-    return is_toe_fd(fd) ? CHECKED(tuser_bad(addr), CARRY_BLOCKING(toe_connect(fd, addr, len)))
-                         : (waits(), libc.connect(fd, addr, len));
+    return is_toe_fd(fd)
+               ? CHECKED(bad_address(addr, len), CARRY_BLOCKING(toe_connect(fd, addr, len)))
+               : (waits(), libc.connect(fd, addr, len));
 }
 EXPORT_ALIAS(int, __connect, connect, (int, const struct sockaddr *, socklen_t));
 
@@ -57,30 +58,29 @@ EXPORT(int, shutdown, (int fd, int how))
 
 EXPORT(int, getsockname, (int fd, struct sockaddr *addr, socklen_t *len))
 {
-    return is_toe_fd(fd)
-               ? CHECKED(tuser_bad(addr) || tuser_bad(len), CARRY(toe_getsockname(fd, addr, len)))
-               : libc.getsockname(fd, addr, len);
+    return is_toe_fd(fd) ? CHECKED(bad_name(addr, len), CARRY(toe_getsockname(fd, addr, len)))
+                         : libc.getsockname(fd, addr, len);
 }
 
 EXPORT(int, getpeername, (int fd, struct sockaddr *addr, socklen_t *len))
 {
-    return is_toe_fd(fd)
-               ? CHECKED(tuser_bad(addr) || tuser_bad(len), CARRY(toe_getpeername(fd, addr, len)))
-               : libc.getpeername(fd, addr, len);
+    return is_toe_fd(fd) ? CHECKED(bad_name(addr, len), CARRY(toe_getpeername(fd, addr, len)))
+                         : libc.getpeername(fd, addr, len);
 }
 
 EXPORT(int, getsockopt, (int fd, int level, int name, void *value, socklen_t *len))
 {
     bool ours = is_toe_fd(fd) || unlikely(level == IPPROTO_TCP && name == TOE_TCP_CARRIER);
 
-    return ours ? CHECKED(tuser_bad(len) || bad_or_null(value),
+    return ours ? CHECKED(tuser_unwritable(len, sizeof *len) ||
+                              (value && tuser_unwritable(value, *len)),
                           CARRY(toe_getsockopt(fd, level, name, value, len)))
                 : libc.getsockopt(fd, level, name, value, len);
 }
 
 EXPORT(int, setsockopt, (int fd, int level, int name, const void *value, socklen_t len))
 {
-    return is_toe_fd(fd)
-               ? CHECKED(bad_or_null(value), CARRY(toe_setsockopt(fd, level, name, value, len)))
-               : libc.setsockopt(fd, level, name, value, len);
+    return is_toe_fd(fd) ? CHECKED(bad_or_null(value, len),
+                                   CARRY(toe_setsockopt(fd, level, name, value, len)))
+                         : libc.setsockopt(fd, level, name, value, len);
 }

@@ -5,7 +5,7 @@
  * (lock.c).
  *
  * Exceptions are handlers of signals that an instruction raises (SIGSEGV), which cannot be
- * deferred, and handlers that are called once (SA_RESETHAND).
+ * deferred (preload_fault.c has two of them), and handlers that are called once (SA_RESETHAND).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,11 +18,11 @@
 #include "interrupt.h"
 #include "lock.h"
 #include "preload.h"
+#include "preload_fault.h"
 #include "signals.h"
 
 typedef void (*handler)(int);
 typedef void (*action)(int, siginfo_t *, void *);
-typedef int (*sets_action)(int, const struct sigaction *, struct sigaction *);
 
 /* The program's handlers that ours has replaced. */
 static _Atomic(action) handlers[NSIG];
@@ -79,6 +79,8 @@ static int set_action(sets_action next, int sig, const struct sigaction *new, st
     bool waits = new && !tproc_borrowed() && is_to_wait(sig, new);
     int r;
 
+    if (preload_is_fault(sig) && !tproc_borrowed())
+        return preload_fault_action(next, sig, new, old);
     if (waits) {
         mine = *new;
         mine.sa_sigaction = stand_in;
@@ -132,7 +134,9 @@ static void take_place(int sig)
 {
     struct sigaction now;
 
-    if (can_wait(sig) && preload_sigaction(sig, NULL, &now) == 0 && is_to_wait(sig, &now))
+    if (preload_is_fault(sig))
+        preload_fault_again(sig);
+    else if (can_wait(sig) && preload_sigaction(sig, NULL, &now) == 0 && is_to_wait(sig, &now))
         (void)preload_sigaction(sig, &now, NULL);
     tsig_changed();
 }
@@ -153,7 +157,7 @@ static handler note_change(handler h, handler before)
     handler as_handler;
 
     memcpy(&as_handler, &ours, sizeof ours);
-    return h == as_handler ? before : h;
+    return h == as_handler || preload_is_fault_handler(h) ? before : h;
 }
 
 static handler now_set(int sig)

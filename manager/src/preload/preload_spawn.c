@@ -183,7 +183,7 @@ bool preload_has_rights(const struct msghdr *msg)
 {
     struct msghdr m = *msg;
 
-    if (!msg->msg_control || tuser_bad(msg->msg_control))
+    if (!msg->msg_control || tuser_unreadable(msg->msg_control, msg->msg_controllen))
         return false;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = after(&m, c))
         for (size_t i = 0; is_rights(&m, c) && i < numbers(c); i++) {
@@ -200,7 +200,7 @@ ssize_t preload_send_rights(int fd, const struct msghdr *msg, int flags)
 {
     struct msghdr m;
 
-    if (likely(tuser_bad(msg) || !msg->msg_control) || !preload_has_rights(msg))
+    if (likely(tuser_unreadable(msg, sizeof *msg) || !msg->msg_control) || !preload_has_rights(msg))
         return libc.sendmsg(fd, msg, flags);
     m = *msg;
     for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = after(&m, c))

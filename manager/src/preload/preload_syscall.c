@@ -87,9 +87,9 @@ static long carry_clone3(struct call *c)
     size_t size = (size_t)c->a[1];
     uint64_t flags;
 
-    if (tuser_bad((const void *)c->a[0]) || size < CLONE_ARGS_SIZE_VER0 || size > sizeof copy)
+    if (size < CLONE_ARGS_SIZE_VER0 || size > sizeof copy ||
+        tuser_copy(&copy, (const void *)c->a[0], size) < 0)
         return pass(c); /* EFAULT, EINVAL or E2BIG */
-    memcpy(&copy, (const void *)c->a[0], size);
     flags = copy.args.flags;
     if (!is_fork(flags, copy.args.stack != 0))
         return pass(c);
@@ -125,7 +125,7 @@ static long carry_rights(struct call *c)
  * it is: the call returns EFAULT. */
 static const sigset_t *mask_of(long kernels, sigset_t *room)
 {
-    if (!kernels || tuser_bad((const void *)kernels))
+    if (!kernels || tuser_unreadable((const void *)kernels, 8))
         return (const sigset_t *)kernels;
     sigemptyset(room);
     memcpy(room, (const void *)kernels, 8);
@@ -145,9 +145,9 @@ static long carry_pselect(const long a[6])
     const long *mask = (const long *)a[5]; /* its address and its size */
     sigset_t room;
 
-    return preload_pselect((int)a[0], (fd_set *)a[1], (fd_set *)a[2], (fd_set *)a[3],
-                           (const struct timespec *)a[4],
-                           tuser_bad(mask) ? (const sigset_t *)mask : mask_of(mask[0], &room));
+    return preload_pselect(
+        (int)a[0], (fd_set *)a[1], (fd_set *)a[2], (fd_set *)a[3], (const struct timespec *)a[4],
+        tuser_unreadable(mask, 16) ? (const sigset_t *)mask : mask_of(mask[0], &room));
 }
 
 static long carry_epoll_pwait(const long a[6])

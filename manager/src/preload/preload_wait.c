@@ -7,6 +7,8 @@
 #include "preload.h"
 #include "select.h"
 
+#define MASK_SIZE 8 /* of the kernel's sigset_t */
+
 EXPORT(int, poll, (struct pollfd * fds, nfds_t n, int timeout_ms))
 {
     return tpoll_any(fds, n) ? CARRY_BLOCKING(toe_poll(fds, n, timeout_ms))
@@ -17,16 +19,17 @@ EXPORT_ALIAS(int, __poll, poll, (struct pollfd *, nfds_t, int));
 EXPORT(int, ppoll,
        (struct pollfd * fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask))
 {
-    return tpoll_any(fds, n) ? CHECKED(bad_or_null(timeout) || bad_or_null(mask),
-                                       CARRY_BLOCKING(toe_ppoll(fds, n, timeout, mask)))
-                             : (waits(), libc.ppoll(fds, n, timeout, mask));
+    return tpoll_any(fds, n)
+               ? CHECKED(bad_or_null(timeout, sizeof *timeout) || bad_or_null(mask, MASK_SIZE),
+                         CARRY_BLOCKING(toe_ppoll(fds, n, timeout, mask)))
+               : (waits(), libc.ppoll(fds, n, timeout, mask));
 }
 
 EXPORT(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout))
 {
-    return tselect_any(n, r, w, e)
-               ? CHECKED(bad_or_null(timeout), CARRY_BLOCKING(toe_select(n, r, w, e, timeout)))
-               : (waits(), libc.select(n, r, w, e, timeout));
+    return tselect_any(n, r, w, e) ? CHECKED(bad_or_null(timeout, sizeof *timeout),
+                                             CARRY_BLOCKING(toe_select(n, r, w, e, timeout)))
+                                   : (waits(), libc.select(n, r, w, e, timeout));
 }
 EXPORT_ALIAS(int, __select, select, (int, fd_set *, fd_set *, fd_set *, struct timeval *));
 
@@ -34,9 +37,10 @@ EXPORT(int, pselect,
        (int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout,
         const sigset_t *mask))
 {
-    return tselect_any(n, r, w, e) ? CHECKED(bad_or_null(timeout) || bad_or_null(mask),
-                                             CARRY_BLOCKING(toe_pselect(n, r, w, e, timeout, mask)))
-                                   : (waits(), libc.pselect(n, r, w, e, timeout, mask));
+    return tselect_any(n, r, w, e)
+               ? CHECKED(bad_or_null(timeout, sizeof *timeout) || bad_or_null(mask, MASK_SIZE),
+                         CARRY_BLOCKING(toe_pselect(n, r, w, e, timeout, mask)))
+               : (waits(), libc.pselect(n, r, w, e, timeout, mask));
 }
 
 /* ---- epoll: libtoe sees the creation of each instance, as of each socket ---- */
@@ -53,14 +57,15 @@ EXPORT(int, epoll_create1, (int flags))
 
 EXPORT(int, epoll_ctl, (int ep, int op, int fd, struct epoll_event *event))
 {
-    return is_toe_fd(ep) || is_toe_fd(fd) ? CHECKED(op != EPOLL_CTL_DEL && tuser_bad(event),
-                                                    CARRY(toe_epoll_ctl(ep, op, fd, event)))
-                                          : libc.epoll_ctl(ep, op, fd, event);
+    return is_toe_fd(ep) || is_toe_fd(fd)
+               ? CHECKED(op != EPOLL_CTL_DEL && tuser_unreadable(event, sizeof *event),
+                         CARRY(toe_epoll_ctl(ep, op, fd, event)))
+               : libc.epoll_ctl(ep, op, fd, event);
 }
 
 EXPORT(int, epoll_wait, (int ep, struct epoll_event *events, int max, int timeout_ms))
 {
-    return is_toe_fd(ep) ? CHECKED(max > 0 && tuser_bad(events),
+    return is_toe_fd(ep) ? CHECKED(max > 0 && tuser_unwritable(events, sizeof *events),
                                    CARRY_BLOCKING(toe_epoll_wait(ep, events, max, timeout_ms)))
                          : (waits(), libc.epoll_wait(ep, events, max, timeout_ms));
 }
@@ -69,7 +74,7 @@ EXPORT(int, epoll_pwait,
        (int ep, struct epoll_event *events, int max, int timeout_ms, const sigset_t *mask))
 {
     return is_toe_fd(ep)
-               ? CHECKED(max > 0 && tuser_bad(events),
+               ? CHECKED(max > 0 && tuser_unwritable(events, sizeof *events),
                          CARRY_BLOCKING(toe_epoll_pwait(ep, events, max, timeout_ms, mask)))
                : (waits(), libc.epoll_pwait(ep, events, max, timeout_ms, mask));
 }
@@ -78,7 +83,7 @@ EXPORT(int, epoll_pwait2,
        (int ep, struct epoll_event *events, int max, const struct timespec *timeout,
         const sigset_t *mask))
 {
-    return is_toe_fd(ep) ? CHECKED(max > 0 && tuser_bad(events),
+    return is_toe_fd(ep) ? CHECKED(max > 0 && tuser_unwritable(events, sizeof *events),
                                    CARRY_BLOCKING(toe_epoll_pwait2(ep, events, max, timeout, mask)))
                          : (waits(), libc.epoll_pwait2(ep, events, max, timeout, mask));
 }

@@ -19,11 +19,12 @@
 #include "tsock.h"
 #include "tzc.h"
 #include "urgent.h"
+#include "user_memory.h"
 #include "wait.h"
 #include "zerocopy.h"
 
-/* Copies n bytes at stream offset `pos` to the cursor. */
-static void copy_out(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
+/* Copies n bytes at stream offset `pos` to the cursor. Returns false after a fault (EFAULT). */
+static bool copy_out(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
 {
     while (n) {
         uint32_t k = n;
@@ -36,11 +37,13 @@ static void copy_out(const struct tsock *s, uint32_t pos, uint32_t n, struct tio
         if (k > c->v->iov_len - c->done)
             k = (uint32_t)(c->v->iov_len - c->done);
         from = tframe_at(s, pos, &k);
-        memcpy((uint8_t *)c->v->iov_base + c->done, from, k);
+        if (unlikely(tuser_copy((uint8_t *)c->v->iov_base + c->done, from, k) < 0))
+            return false;
         c->done += k;
         pos += k;
         n -= k;
     }
+    return true;
 }
 
 void trecv_taken(struct tsock *s, uint32_t n)
@@ -83,6 +86,7 @@ struct rx_call {
     size_t want, least; /* least: bytes to return, when blocking */
     size_t got;
     int flags;
+    bool fault; /* the caller's memory cannot be written */
 };
 
 /* Takes n bytes, after `skip` that are left out. */
@@ -90,8 +94,10 @@ static void take_bytes(struct tsock *s, struct rx_call *c, uint32_t n, uint32_t 
 {
     if (!n)
         return;
-    if (likely(!(c->flags & MSG_TRUNC)))
-        copy_out(s, s->rx_pos + skip, n, &c->at);
+    if (likely(!(c->flags & MSG_TRUNC)) && unlikely(!copy_out(s, s->rx_pos + skip, n, &c->at))) {
+        c->fault = true; /* the bytes stay: what was got before them is returned, or EFAULT */
+        return;
+    }
     if (likely(!(c->flags & MSG_PEEK)))
         trecv_taken(s, n + skip);
     c->got += n;
@@ -155,6 +161,8 @@ static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
         if (unlikely(!c->want && s->rx_avail))
             return 0;
         take(s, c);
+        if (unlikely(c->fault))
+            return c->got ? (ssize_t)c->got : terr(EFAULT);
         if (c->got && c->got >= c->least)
             return (ssize_t)c->got;
         if (!trecv_must_wait(s, &r))

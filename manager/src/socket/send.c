@@ -22,10 +22,12 @@
 #include "sock.h"
 #include "tsock.h"
 #include "tzc.h"
+#include "user_memory.h"
 #include "wait.h"
 #include "zerocopy.h"
 
-#define SENDS_PER_LIFE 64 /* calls between two checks that the TOE is alive */
+#define SENDS_PER_LIFE 64    /* calls between two checks that the TOE is alive */
+#define PAGE           4096u /* the smallest page of a machine */
 
 struct tx_call {
     struct tio_cursor at; /* the caller's memory; v NULL: read from in_fd */
@@ -40,7 +42,7 @@ struct tx_call {
     uint64_t token;
 };
 
-void tsend_copy(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
+bool tsend_copy(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c)
 {
     while (n) {
         uint32_t at = pos & s->tx_mask, k = s->tx_mask + 1 - at;
@@ -53,11 +55,13 @@ void tsend_copy(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_curs
             k = n;
         if (k > c->v->iov_len - c->done)
             k = (uint32_t)(c->v->iov_len - c->done);
-        memcpy(s->tx + at, (const uint8_t *)c->v->iov_base + c->done, k);
+        if (unlikely(tuser_copy(s->tx + at, (const uint8_t *)c->v->iov_base + c->done, k) < 0))
+            return false;
         c->done += k;
         pos += k;
         n -= k;
     }
+    return true;
 }
 
 /* Reads up to n bytes of a file directly into the send buffer. Returns the bytes, 0 at its end, or
@@ -87,7 +91,26 @@ void tsend_put(struct tsock *s, uint32_t n, int flags)
     tqp_send(s->qp, TOE_CMD_SEND, f, 0, s->slot, n, 0);
 }
 
-/* Puts as many bytes as fit. Returns the bytes, or -1 with errno (only reading a file can fail). */
+/* Returns whether the next n bytes of the cursor can be read. Those that are sent from the caller's
+ * memory are not copied, which would find that out. */
+static bool is_readable(struct tio_cursor at, uint32_t n)
+{
+    for (; n; at = (struct tio_cursor){at.v + 1, 0}) {
+        const uint8_t *from = (const uint8_t *)at.v->iov_base + at.done;
+        size_t left = at.v->iov_len - at.done, k = left < n ? left : n;
+
+        for (size_t i = 0; i < k; i += PAGE)
+            if (tuser_read(from + i) < 0)
+                return false;
+        if (k && tuser_read(from + k - 1) < 0)
+            return false;
+        n -= (uint32_t)k;
+    }
+    return true;
+}
+
+/* Puts as many bytes as fit. Returns the bytes, or -1 with errno (the caller's memory or the file
+ * cannot be read). */
 static ssize_t put(struct tsock *s, struct tx_call *c)
 {
     size_t left = c->want - c->sent;
@@ -98,10 +121,12 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     if (!n)
         return 0;
     if (likely(c->at.v != NULL)) {
+        if (unlikely(c->zc_notify && !is_readable(c->at, n)))
+            return terr(EFAULT);
         if (unlikely(c->zc_notify))
             c->copied |= tzc_put(s, n, &c->at);
-        else
-            tsend_copy(s, s->tx_pos, n, &c->at);
+        else if (unlikely(!tsend_copy(s, s->tx_pos, n, &c->at)))
+            return terr(EFAULT);
     } else {
         ssize_t got = read_in(s, n, c);
 

@@ -12,8 +12,9 @@ TOE_HIDDEN int tsend_may(struct tsock *s);
 TOE_HIDDEN bool tsend_grow(struct tsock *s);
 /* Sends the next n bytes of the send buffer, which are in place. */
 TOE_HIDDEN void tsend_put(struct tsock *s, uint32_t n, int flags);
-/* Copies n bytes from the cursor to stream offset `pos` of the send buffer. */
-TOE_HIDDEN void tsend_copy(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c);
+/* Copies n bytes from the cursor to stream offset `pos` of the send buffer. Returns false after a
+ * fault (EFAULT). */
+TOE_HIDDEN bool tsend_copy(const struct tsock *s, uint32_t pos, uint32_t n, struct tio_cursor *c);
 /* toe_send_ref(). Takes the lock. */
 TOE_HIDDEN ssize_t tsend_ref(int fd, const struct iovec *v, size_t count, int flags,
                              uint64_t token);

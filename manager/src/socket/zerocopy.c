@@ -192,7 +192,7 @@ bool tzc_put(struct tsock *s, uint32_t n, struct tio_cursor *c)
             tinline_refer(s->qp, s->slot, pos, from, k)) {
             c->done += k;
         } else {
-            tsend_copy(s, pos, k, c);
+            (void)tsend_copy(s, pos, k, c); /* put() has touched all of it */
             copied = true;
         }
         pos += k;

@@ -46,7 +46,9 @@ bool tpoll_any(const struct pollfd *fds, nfds_t n)
 {
     nfds_t i;
 
-    for (i = 0; !tuser_bad(fds) && i < n; i++) /* the kernel returns EFAULT */
+    if (tuser_unreadable(fds, n * sizeof(*fds)))
+        return false; /* the kernel returns EFAULT */
+    for (i = 0; i < n; i++)
         if (tfd_waits_here(fds[i].fd))
             return true;
     return false;

@@ -40,11 +40,18 @@ static unsigned long members(int n, const fd_set *r, const fd_set *w, const fd_s
     return left < WORD_BITS ? bits & ((1ul << left) - 1) : bits;
 }
 
+static bool bad_set(const fd_set *set, int n)
+{
+    size_t words = n > 0 ? ((size_t)n + WORD_BITS - 1) / WORD_BITS : 0;
+
+    return set && tuser_unreadable(set, words * sizeof(long));
+}
+
 bool tselect_any(int n, const fd_set *r, const fd_set *w, const fd_set *e)
 {
     int word;
 
-    if ((r && tuser_bad(r)) || (w && tuser_bad(w)) || (e && tuser_bad(e)))
+    if (bad_set(r, n) || bad_set(w, n) || bad_set(e, n))
         return false; /* the kernel returns EFAULT */
     for (word = 0; word * WORD_BITS < n && n <= MAX_FDS; word++) {
         unsigned long bits = members(n, r, w, e, word);
