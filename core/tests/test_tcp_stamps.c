@@ -28,6 +28,8 @@ static void test_one_sample_per_round_trip(void **state)
     craft_pass(&t.s, 150 * MSEC);
     talk_say(&t, F_ACK, 0, 4380, 0); /* of the same round trip */
     assert_int_equal(talk_info(&t).srtt_us, srtt);
+    talk_say(&t, F_ACK, 0, 5840, 0); /* its end */
+    assert_int_equal(talk_info(&t).srtt_us, srtt);
     talk_end(&t);
 }
 
