@@ -125,7 +125,7 @@ def test_buffers_that_end_in_bad_pages(ready, accepted):
     assert ready("call('recv', s.fileno(), ctypes.c_void_p(at - 4), 10, 0)") == -errno.EFAULT
     assert ready("call('recv', s.fileno(), ctypes.c_void_p(at - 4), 4, 0)") == 4
     assert ready("ctypes.string_at(at - 4, 4)") == b"0123"
-    # as much as there is room for is taken, although the buffer would go on
+    # as much as there is room for is taken, although the buffer would continue
     assert ready("call('recv', s.fileno(), ctypes.c_void_p(at - 6), 100, 0)") == 6
     assert ready("call('send', s.fileno(), ctypes.c_void_p(at - 4), 10, 0)") == -errno.EFAULT
     accepted.send(b"more")

@@ -4,7 +4,7 @@
  * program (user_memory.h).
  *
  * A fault costs nothing until it happens: the handler of SIGSEGV recognizes these accesses by their
- * addresses, and that of memcpy() by the return address on the stack, and goes on at a label that
+ * addresses, and that of memcpy() by the return address on the stack, and continues at a label that
  * returns -1. Other machines than x86-64 have plain accesses, and the fault is the program's.
  */
 #include <string.h>
