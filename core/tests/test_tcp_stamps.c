@@ -6,6 +6,33 @@
 
 /* ---- timestamps: PAWS (RFC 7323 5) ---- */
 
+/* Echoed timestamps give one RTT sample per round trip, so that the weights of RFC 6298 keep their
+ * meaning (RFC 7323 appendix G). */
+static void test_one_sample_per_round_trip(void **state)
+{
+    struct talk t;
+    uint32_t srtt;
+
+    (void)state;
+    talk_init(&t);
+    t.ts = 1;
+    t.rtt = 100 * MSEC;
+    talk_passive(&t);
+    talk_send(&t, 4 * 1460);
+    talk_skip(&t);
+    t.tsecr += 100; /* of the flight, sent 100 ms after the SYN-ACK */
+    craft_pass(&t.s, 100 * MSEC);
+    talk_say(&t, F_ACK, 0, 1460, 0); /* the timed segment */
+    talk_say(&t, F_ACK, 0, 2920, 0); /* a sample by its timestamp */
+    srtt = talk_info(&t).srtt_us;
+    craft_pass(&t.s, 150 * MSEC);
+    talk_say(&t, F_ACK, 0, 4380, 0); /* of the same round trip */
+    assert_int_equal(talk_info(&t).srtt_us, srtt);
+    talk_say(&t, F_ACK, 0, 5840, 0); /* its end */
+    assert_int_equal(talk_info(&t).srtt_us, srtt);
+    talk_end(&t);
+}
+
 /* R7323-06, R7323-13, R7323-14, R7323-17. */
 static void test_paws(void **state)
 {
@@ -229,9 +256,13 @@ static void test_four_gigabytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paws),          cmocka_unit_test(test_missing_timestamps),
-        cmocka_unit_test(test_paws_idle),     cmocka_unit_test(test_ts_recent_rule),
-        cmocka_unit_test(test_sequence_wrap), cmocka_unit_test(test_four_gigabytes),
+        cmocka_unit_test(test_one_sample_per_round_trip),
+        cmocka_unit_test(test_paws),
+        cmocka_unit_test(test_missing_timestamps),
+        cmocka_unit_test(test_paws_idle),
+        cmocka_unit_test(test_ts_recent_rule),
+        cmocka_unit_test(test_sequence_wrap),
+        cmocka_unit_test(test_four_gigabytes),
     };
 
     return cmocka_run_group_tests_name("tcp_stamps", tests, 0, 0);
