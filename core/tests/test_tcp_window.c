@@ -79,6 +79,7 @@ static void test_receive_window_unscaled(void **state)
     t.s.host[0].rx_buf = 1 << 20;
     talk_passive(&t);
     talk_say(&t, F_ACK | F_PSH, 0, 0, 1000);
+    assert_int_equal(talk_hear(&t, F_ACK, 0, 1000, 0).wnd, 65535);
     talk_say(&t, F_ACK | F_PSH, 1000, 0, 1000);
     assert_int_equal(talk_hear(&t, F_ACK, 0, 2000, 0).wnd, 65535);
     talk_end(&t);
