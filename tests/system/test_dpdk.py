@@ -120,11 +120,11 @@ def refused(*args):
 def test_what_cannot_be_is_said():
     for spec, word in (
         ("dpdk:", "name a port"),
-        ("dpdk:net_tap0,queues=0", "name a port"),
+        ("dpdk:net_tap0,queues=0", "from 1 to 64"),
         ("dpdk:net_nothing0", "there is no port net_nothing0"),
         ("dpdk:net_null0,queue=1", "no queue 1"),
         ("dpdk:net_null0,args=nonsense=1", "cannot be made"),
-        ("dpdk:net_null0,queues=65", "from 0 to 64"),
+        ("dpdk:net_null0,queues=65", "from 1 to 64"),
         ("dpdk:net_null0,speed=1", "unknown option 'speed'"),
         ("dpdk:net_ring0", "no Ethernet address: --mac gives it one"),
     ):

@@ -25,7 +25,7 @@ SERVER = """
 import os, socket, sys
 s = socket.socket(fileno=int(sys.argv[1]))
 s.listen(16)
-print("listens", flush=True)
+os.write(1, b"listens\\n")  # at once: print() of several processes would mix
 while True:
     c, _ = s.accept()
     c.sendall(b"%d" % os.getpid())
