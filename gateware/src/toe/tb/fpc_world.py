@@ -243,7 +243,8 @@ class Flow:
         self.in_acked = max(self.in_acked, min(acks, self.in_total))
         if self.peer_fin and acks > self.in_total:
             self.peer_fin_acked = True
-        if d["len"] or flags["fin"] or at < 0:
+        # A probe of a closed window has a number below it, and no data: it is answered too.
+        if d["len"] or flags["fin"] or at < self.got.prefix():
             self.segment(self.in_next + self.peer_fin, 0, "")
 
     # ---- the host ----
