@@ -25,7 +25,7 @@ from gateware.src.toe.tb.contract import (
 )
 
 QPS, FPCS = 3, 2
-LACKS = ("BIND",)  # commands that the gateware rejects as unknown ones
+LACKS = ("BIND", "PORT")  # commands that the gateware rejects as unknown ones
 FLOW_COMMANDS = ("SEND", "RECV", "CLOSE", "ACCEPT", "RELEASE")
 LISTS, TOP, MODULE = ["src/toe/toe_cmd.f"], "toe_cmd", "gateware.src.toe.tb.test_cmd"
 PARAMETERS = {"Qps": QPS, "Fpcs": FPCS}
