@@ -149,12 +149,31 @@ static void test_what_a_listener_leaves_is_the_other_s(void **state)
     host_detach(&w->t, &z);
 }
 
+/* The peer sends to the flow that waits at x; then another host listens and gets both. */
+static void want_moved_with_data(struct hosts *w, uint32_t f, uint32_t y)
+{
+    struct toedev_qp_config cfg = bench_qp_config(16);
+    struct host z;
+    struct toe_cmd c;
+
+    host_send(&w->y, y, 0, 700);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&w->x, TOE_CMD_DATA_RECEIVED);
+    while (host_get(&w->y, &c))
+        ;
+    host_attach(&w->t, w->t.a, &z, &cfg);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    want_moved(w, &z, f, y, 700);
+    host_detach(&w->t, &z);
+}
+
 /* The owner has died: one WEAK member remains, where the flow waits for the next listener. */
 static void test_what_waits_with_a_weak_member(void **state)
 {
     struct hosts *w = *state;
     struct toedev_qp_config cfg = bench_qp_config(16);
-    struct host dead, z;
+    struct host dead;
     uint32_t f, y;
     struct toe_cmd c;
 
@@ -165,25 +184,14 @@ static void test_what_waits_with_a_weak_member(void **state)
     host_detach(&w->t, &dead);
     c = host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
     f = toe_cmd_flow(&c);
-    host_send(&w->y, y, 0, 700);
-    bench_run(&w->t, NS_PER_S);
-    host_want(&w->x, TOE_CMD_DATA_RECEIVED);
-    while (host_get(&w->y, &c))
-        ;
     w->t.a->counters[EC_flows_moved] = 0;
-    host_attach(&w->t, w->t.a, &z, &cfg);
-    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
-    bench_run(&w->t, NS_PER_S);
-    want_moved(w, &z, f, y, 700);
-    host_detach(&w->t, &z);
+    want_moved_with_data(w, f, y);
 }
 
 /* There is no other listener: it is connected and waits there with the data that it has sent. */
 static void test_weak_members_keep_the_port(void **state)
 {
     struct hosts *w = *state;
-    struct toedev_qp_config cfg = bench_qp_config(16);
-    struct host z;
     uint32_t f, y;
     struct toe_cmd c;
 
@@ -195,16 +203,7 @@ static void test_weak_members_keep_the_port(void **state)
     y = toe_cmd_flow(&c);
     c = host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
     f = toe_cmd_flow(&c);
-    host_send(&w->y, y, 0, 700);
-    bench_run(&w->t, NS_PER_S);
-    host_want(&w->x, TOE_CMD_DATA_RECEIVED);
-    while (host_get(&w->y, &c))
-        ;
-    host_attach(&w->t, w->t.a, &z, &cfg);
-    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
-    bench_run(&w->t, NS_PER_S);
-    want_moved(w, &z, f, y, 700);
-    host_detach(&w->t, &z);
+    want_moved_with_data(w, f, y);
 }
 
 /* Half of the handshake there, the other half when another serves. */

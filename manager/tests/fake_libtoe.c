@@ -190,6 +190,12 @@ void tsock_option(struct tsock *s, uint16_t option, uint32_t value)
     fake.options[fake.options_n++].value = value;
 }
 
+void tobj_notify(struct tobj *o, uint32_t events)
+{
+    (void)o;
+    fake.notified |= events;
+}
+
 bool tsock_record(const struct tsock *s, struct toedev_flow_record *out)
 {
     (void)s;

@@ -24,6 +24,7 @@ struct fake {
         uint32_t value;
     } options[32];
     unsigned options_n;
+    uint32_t notified;        /* events of tobj_notify() */
     uint16_t listener_option; /* the last command about a listener */
     uint32_t listener_value;
     bool has_record;

@@ -270,6 +270,28 @@ static void test_max_pacing_rate(void **state)
     assert_int_equal(small, UINT32_MAX);
 }
 
+/* The TOE is to keep the flow record current, the mark stays here; -1 is the highest. */
+static void test_notsent_lowat(void **state)
+{
+    (void)state;
+    assert_int_equal(get(IPPROTO_TCP, TCP_NOTSENT_LOWAT), 0);
+    assert_int_equal(set(IPPROTO_TCP, TCP_NOTSENT_LOWAT, 4000), 0);
+    expect_option(0, TOE_OPT_NOTSENT_LOWAT, 1);
+    assert_int_equal(get(IPPROTO_TCP, TCP_NOTSENT_LOWAT), 4000);
+    assert_true(sock->bounded);
+    assert_int_equal(set(IPPROTO_TCP, TCP_NOTSENT_LOWAT, -1), 0);
+    assert_int_equal(get(IPPROTO_TCP, TCP_NOTSENT_LOWAT), -1);
+    assert_true(sock->opts.notsent_lowat == UINT32_MAX && sock->bounded);
+    assert_int_equal(fake.notified, 0); /* there is no room in the send buffer */
+    sock->tx_mask = 65535;
+    sock->tx_free = 65536;
+    assert_int_equal(set(IPPROTO_TCP, TCP_NOTSENT_LOWAT, 1), 0);
+    assert_int_equal(fake.notified, EPOLLOUT | EPOLLWRNORM);
+    assert_int_equal(set(IPPROTO_TCP, TCP_NOTSENT_LOWAT, 0), 0);
+    expect_option(3, TOE_OPT_NOTSENT_LOWAT, 0);
+    assert_false(sock->bounded);
+}
+
 static void test_linger_and_timeouts(void **state)
 {
     struct linger l = {1, 4}, l2;
@@ -523,6 +545,7 @@ int main(void)
         TEST(test_tcp_info_is_made_of_the_record),
         TEST(test_congestion_control_the_kernel_has_not),
         TEST(test_max_pacing_rate),
+        TEST(test_notsent_lowat),
         TEST(test_flags_are_the_objects_not_the_placeholders),
         TEST(test_an_undecided_sockets_flags_are_the_kernels_too),
         TEST(test_ioctl),

@@ -248,7 +248,7 @@ struct slot *slot_take(struct qp *qp)
     s->cookie = s->tx_used = s->una = s->rx_reported = s->pend_data = s->pend_acked = 0;
     s->member = NULL;
     s->open_prev = NULL;
-    s->fast = 0;
+    s->fast = s->current = 0;
     tx_share_begin(s);
     s->generation++;
     return s;

@@ -116,8 +116,11 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     size_t left = c->want - c->sent;
     uint32_t n = left < s->tx_free ? (uint32_t)left : s->tx_free;
 
-    if (unlikely(s->bounded) && n > tnotsent_room(s))
-        n = tnotsent_room(s);
+    if (unlikely(s->bounded)) {
+        uint32_t room = tnotsent_room(s);
+
+        n = n < room ? n : room;
+    }
     if (!n)
         return 0;
     if (likely(c->at.v != NULL)) {

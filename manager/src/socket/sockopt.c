@@ -22,6 +22,7 @@
 #include "notsent.h"
 #include "option.h"
 #include "pathopt.h"
+#include "ready.h"
 #include "sockopt.h"
 #include "tsock.h"
 
@@ -253,8 +254,9 @@ static enum verdict set_notsent_lowat(struct tsock *s, const struct set_option *
     if (!read_int(value, len, &v))
         return WRONG;
     s->opts.notsent_lowat = (uint32_t)v;
-    if (s->state == TS_OPEN)
-        tnotsent_apply(s);
+    tnotsent_apply(s);
+    if (s->state == TS_OPEN && tnotsent_writable(s)) /* a writer may wait for the mark before */
+        tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
     return DONE;
 }
 

@@ -11,11 +11,16 @@
 
 void tnotsent_apply(struct tsock *s)
 {
-    bool bounded = s->opts.notsent_lowat != 0;
+    s->bounded = s->opts.notsent_lowat != 0;
+    tsock_option(s, TOE_OPT_NOTSENT_LOWAT, s->bounded);
+}
 
-    if (bounded != s->bounded)
-        tsock_option(s, TOE_OPT_NOTSENT_LOWAT, bounded);
-    s->bounded = bounded;
+/* Returns the bytes not acknowledged less those sent: in flight, or within `permitted`. */
+static uint32_t not_sent(uint32_t unacked, const struct toedev_flow_record *r, uint32_t permitted)
+{
+    uint32_t sent = r->in_flight > permitted ? r->in_flight : permitted;
+
+    return unacked > sent ? unacked - sent : 0;
 }
 
 uint32_t tnotsent_bytes(const struct tsock *s)
@@ -23,9 +28,7 @@ uint32_t tnotsent_bytes(const struct tsock *s)
     struct toedev_flow_record r;
     uint32_t unacked = tsock_unacked(s);
 
-    if (!unacked || !tsock_record(s, &r))
-        return 0;
-    return unacked > r.in_flight ? unacked - r.in_flight : 0;
+    return unacked && tsock_record(s, &r) ? not_sent(unacked, &r, 0) : 0;
 }
 
 /* As tnotsent_bytes(), but what both windows permit counts as sent: the TOE may not have seen the
@@ -33,14 +36,11 @@ uint32_t tnotsent_bytes(const struct tsock *s)
 static uint32_t waiting(const struct tsock *s)
 {
     struct toedev_flow_record r;
-    uint32_t unacked = tsock_unacked(s), sent;
+    uint32_t unacked = tsock_unacked(s);
 
     if (!unacked || !tsock_record(s, &r))
         return 0;
-    sent = r.cwnd < r.snd_wnd ? r.cwnd : r.snd_wnd;
-    if (sent < r.in_flight)
-        sent = r.in_flight;
-    return unacked > sent ? unacked - sent : 0;
+    return not_sent(unacked, &r, r.cwnd < r.snd_wnd ? r.cwnd : r.snd_wnd);
 }
 
 bool tnotsent_low(const struct tsock *s)

@@ -8,7 +8,7 @@
 
 #include "tsock.h"
 
-/* Takes s->opts.notsent_lowat into account from now on. s has a flow. */
+/* Takes s->opts.notsent_lowat into account from now on, and sends OPTION if s has a flow. */
 TOE_HIDDEN void tnotsent_apply(struct tsock *s);
 /* Returns the bytes not sent yet, of those that the TOE has been given. It is an upper bound where
  * the TOE has sent since it wrote the flow record. */
