@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "bytes.h"
 #include "gro.h"
 #include "sums.h"
 
@@ -29,22 +30,6 @@ struct seg {
     uint32_t l4, head, end; /* offsets: TCP header, payload, end of the datagram */
     int ip4, plain;         /* plain: may be joined */
 };
-
-static uint32_t get16(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 8 | p[1];
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-    return get16(p) << 16 | get16(p + 2);
-}
-
-static void put16(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-}
 
 /* Finds the TCP header. Returns 0, or -1 when it is not where it is expected. */
 static int find_tcp(const struct netio_frame *f, struct seg *s)

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "bytes.h"
 #include "gso.h"
 #include "sums.h"
 #include "vlan.h"
@@ -17,17 +18,6 @@
 #define TH_PSH      0x08u
 #define TH_CWR      0x80u
 #define VERSION(ip) ((ip)[0] >> 4)
-
-static void put16(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)(v >> 8);
-    p[1] = (uint8_t)v;
-}
-
-static uint32_t get16(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 8 | p[1];
-}
 
 static uint16_t native(uint32_t v)
 {

@@ -2,15 +2,11 @@
 /* vlan.c - inserts and removes 802.1Q tags (vlan.h). */
 #include <string.h>
 
+#include "bytes.h"
 #include "engine_state.h"
 #include "vlan.h"
 
 #define ID_BITS 0x0fffu
-
-static uint32_t get16(const uint8_t *p)
-{
-    return (uint32_t)p[0] << 8 | p[1];
-}
 
 /* Removes the first tag: the addresses move towards the type behind it, the payload stays where it
  * is. */
@@ -77,9 +73,7 @@ void vlan_tag(struct vlan_tx *out, const struct toec_tx *tx, uint16_t vlan)
     if (tx->csum_start)
         out->tx.csum_start = (uint16_t)(tx->csum_start + VLAN_TAG_LEN);
     memcpy(out->hdr, tx->hdr, VLAN_TYPE_AT);
-    tag[0] = VLAN_TYPE_TAG >> 8;
-    tag[1] = VLAN_TYPE_TAG & 0xff;
-    tag[2] = (uint8_t)(vlan >> 8); /* priority 0, not eligible for dropping */
-    tag[3] = (uint8_t)vlan;
+    put16(tag, VLAN_TYPE_TAG);
+    put16(tag + 2, vlan); /* priority 0, not eligible for dropping */
     memcpy(tag + VLAN_TAG_LEN, tx->hdr + VLAN_TYPE_AT, tx->hdr_len - VLAN_TYPE_AT);
 }
