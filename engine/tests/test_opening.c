@@ -77,6 +77,27 @@ static void test_the_port_of_an_unanswered_connect(void **state)
     host_want_nothing(&w->y);
 }
 
+/* Established in the round that takes the PORT: its answer still precedes the tail of the ring. */
+static void test_the_port_of_a_connect_answered_in_the_same_round(void **state)
+{
+    struct hosts *w = *state;
+    uint32_t fx, fy;
+    struct toe_cmd c;
+    uint16_t port;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy); /* the neighbours are known */
+    host_put(&w->y, TOE_CMD_CONNECT, 0, PORT, 7, IP_A, 0);
+    engine_step(w->t.b, w->t.now);
+    bench_step_a(&w->t); /* SYN, SYN-ACK */
+    host_put(&w->y, TOE_CMD_PORT, 0, 0, 7, 0, 0);
+    bench_run(&w->t, NS_PER_US);
+    c = host_want(&w->y, TOE_CMD_CONNECT_PORT);
+    port = toe_cmd_aux(&c);
+    assert_int_not_equal(port, 0);
+    c = host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    assert_int_equal(toe_cmd_aux(&c), port);
+}
+
 static void test_of_equal_cookies_each_has_one_answer(void **state)
 {
     struct hosts *w = *state;
@@ -453,6 +474,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_cancelled_connect_fails_and_gives_its_slot_back),
         TEST(test_the_port_of_an_unanswered_connect),
+        TEST(test_the_port_of_a_connect_answered_in_the_same_round),
         TEST(test_of_equal_cookies_each_has_one_answer),
         TEST(test_a_cancel_that_crosses_the_answer_is_ignored),
         TEST(test_a_cancel_before_the_answer_is_told_wins),

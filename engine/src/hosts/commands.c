@@ -164,13 +164,16 @@ static int do_cancel(struct qp *qp, const struct command *c)
     return 0;
 }
 
-/* Reports the local port of a CONNECT without an answer; its address in the flow record. */
+/*
+ * Reports the local port of a CONNECT without an answer; its address in the flow record. An answer
+ * that is still to be written comes later: the host that waits for the tail needs the port before.
+ */
 static int do_port(struct qp *qp, const struct command *c)
 {
     struct slot *s = opening_find(qp, c->flow);
     struct toe_cmd answer;
 
-    if (!s || s->state != SLOT_OPENING)
+    if (!s || s->state == SLOT_GONE)
         return CROSSED;
     record_write(s);
     answer = toe_cmd_make(TOE_CMD_CONNECT_PORT, 0, record_port(s), s->index, s->cookie, 0);
