@@ -272,7 +272,7 @@ static void ending(struct sim *s)
 
     (void)sim_connect(s, 0, 81); /* refused, or still connecting */
     c = sim_connect_from(s, 0, 0, 80, &result);
-    assert_int_equal(toec_fastopen(s->host[0].stack, c->flow, 0, s->now), 1);
+    assert_true(toec_fastopen(s->host[0].stack, c->flow, 0, s->now) > 0);
     (void)conn_write(c, 300, 1);
     conn_shutdown(sim_connect(s, 0, 80));
     sim_run(s, 7 * MSEC);

@@ -91,7 +91,7 @@ struct tsock {
     uint8_t claims;          /* TCLAIM_*: the application uses its buffers (lent_buffers.h) */
     uint8_t lingering;       /* close() waits for the peer's acknowledgements */
     bool framed;             /* some received bytes are in frames, not in rx (frames.h) */
-    bool bounded;            /* TCP_NOTSENT_LOWAT bounds what is not sent yet (notsent.h) */
+    bool bounded;            /* TCP_NOTSENT_LOWAT or Fast Open bound a write (notsent.h) */
     int32_t lowat;           /* SO_RCVLOWAT; 0 and 1: 1 byte */
     struct tzc *zc;          /* NULL until it sends or receives without a copy (lent_buffers.h) */
 
@@ -125,9 +125,10 @@ struct tsock {
     uint8_t fast;      /* TS_CONNECTING: CONNECT_READY received; the SYN waits for data ... */
     uint8_t fast_sent; /* ... which has been sent */
     uint8_t oob_byte;
-    uint32_t oob_pos; /* stream offset of the last urgent byte */
-    int32_t owner;    /* of F_SETOWN: gets SIGURG */
-    bool owner_tid;   /* ... and is one thread (F_SETOWN_EX) */
+    uint32_t fast_room; /* `fast`: bytes that the SYN carries; 0: the TOE has not said */
+    uint32_t oob_pos;   /* stream offset of the last urgent byte */
+    int32_t owner;      /* of F_SETOWN: gets SIGURG */
+    bool owner_tid;     /* ... and is one thread (F_SETOWN_EX) */
     struct tsock *accept_head, *accept_tail, *accept_next;
     int32_t child_end;   /* at a fork: the child's descriptor + 1 */
     uint32_t relays;     /* relays that hold it (relay.h) */

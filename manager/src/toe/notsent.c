@@ -11,8 +11,8 @@
 
 void tnotsent_apply(struct tsock *s)
 {
-    s->bounded = s->opts.notsent_lowat != 0;
-    tsock_option(s, TOE_OPT_NOTSENT_LOWAT, s->bounded);
+    s->bounded = s->opts.notsent_lowat != 0 || s->fast;
+    tsock_option(s, TOE_OPT_NOTSENT_LOWAT, s->opts.notsent_lowat != 0);
 }
 
 /* Returns the bytes not acknowledged less those sent: in flight, or within `permitted`. */
@@ -50,5 +50,7 @@ bool tnotsent_low(const struct tsock *s)
 
 uint32_t tnotsent_room(const struct tsock *s)
 {
+    if (s->state == TS_CONNECTING)
+        return s->fast_room ? s->fast_room : UINT32_MAX;
     return waiting(s) < s->opts.notsent_lowat ? STEP : 0;
 }
