@@ -260,6 +260,9 @@ static void busy(struct sim *s)
     for (i = 0; i < 4; i++) {
         c[i]->goal = 4000000;
         (void)conn_write(c[i], 200000, 1);
+        assert_int_equal(toec_eor(s->host[0].stack, c[i]->flow), 0);
+        (void)conn_write(c[i], 1000, 1);
+        assert_int_equal(toec_eor(s->host[0].stack, c[i]->flow), 0);
     }
     sim_run(s, 120 * MSEC);
 }

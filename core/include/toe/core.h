@@ -284,6 +284,14 @@ int toec_send(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, int push,
  * closed.
  */
 int toec_urgent(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
+/*
+ * Marks the bytes announced so far as ending a record (MSG_EOR of Linux): no segment holds bytes of
+ * both sides of the boundary, whether sent first or again. At most TOEC_EOR_MAX boundaries of a
+ * flow are kept until the peer has acknowledged the bytes before them. TOEC_E_NOBUFS: that many are
+ * not acknowledged, and this one is not kept (counted). TOEC_E_INVAL: the sending side is closed.
+ */
+#define TOEC_EOR_MAX 31u
+int toec_eor(struct toec_stack *s, struct toec_tcb *flow);
 /* Reports that the reader has consumed n bytes; their room may be advertised again. */
 int toec_recv(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, toec_time now);
 /* Ends the send stream: FIN after all data is sent. The receive side stays open. */

@@ -12,6 +12,7 @@
 
 #include "tcp.h"
 #include "tcp_emit.h"
+#include "tcp_eor.h"
 #include "tcp_in.h"
 #include "tcp_listen.h"
 #include "tcp_open.h"
@@ -272,6 +273,8 @@ toec_u32 toec_tfo_syn_len(struct toec_stack *s, struct toec_tcb *t)
     room = syn_room(t, find_peer(s, t, 0));
     if (n > room)
         n = room;
+    if (t->rare & TOEC_RARE_EOR)
+        n = toec_eor_end(s, t, t->iss + 1, t->iss + 1 + n) - t->iss - 1;
     if (n)
         TOEC_COUNT(s, tcp_fastopen_sent);
     t->fo.syn_len = (toec_u16)n;

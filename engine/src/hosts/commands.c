@@ -226,6 +226,8 @@ static int do_send(struct qp *qp, const struct command *c)
         s->tx_used -= c->arg0;
     else if (c->flags & TOE_F_SEND_URGENT)
         reason = from_core(toec_urgent(e->stack, s->flow, e->now));
+    if (reason == 0 && (c->flags & TOE_F_SEND_EOR))
+        (void)toec_eor(e->stack, s->flow); /* a boundary too many is counted there */
     return reason;
 }
 

@@ -17,6 +17,7 @@
 #include "flow.h"
 #include "handle.h"
 #include "ip6.h"
+#include "notsent.h"
 #include "qp.h"
 #include "ready.h"
 #include "tsock.h"
@@ -63,7 +64,7 @@ bool tfast_established(struct tqp *qp, const struct toe_cmd *c)
     s->fast = s->fast_sent = 0;
     s->local_port = htons(toe_cmd_aux(c));
     s->state = TS_OPEN;
-    s->bounded = s->opts.notsent_lowat != 0;
+    tnotsent_bound(s);
     if (s->ip6)
         tip6_names(s);
     tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);

@@ -10,6 +10,7 @@
 #include "batch.h"
 #include "connect.h"
 #include "ctx.h"
+#include "eor.h"
 #include "fastopen.h"
 #include "fdtab.h"
 #include "host.h"
@@ -84,10 +85,12 @@ void tsend_put(struct tsock *s, uint32_t n, int flags)
 
     if (unlikely(s->state == TS_CONNECTING))
         s->fast_sent = 1;
-    if (unlikely(flags & MSG_OOB))
-        f |= TOE_F_SEND_URGENT;
     s->tx_pos += n;
     s->tx_free -= n;
+    if (unlikely(flags & (MSG_OOB | MSG_EOR))) {
+        f |= flags & MSG_OOB ? TOE_F_SEND_URGENT : 0;
+        f |= flags & MSG_EOR ? teor_add(s) : 0;
+    }
     tbatch_answered(s);
     tqp_send(s->qp, TOE_CMD_SEND, f, 0, s->slot, n, 0);
 }
@@ -120,6 +123,8 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     if (unlikely(s->bounded)) {
         uint32_t room = tnotsent_room(s);
 
+        if ((c->flags & MSG_EOR) && teor_full(s))
+            room = 0;
         n = n < room ? n : room;
     }
     if (!n)
@@ -143,8 +148,8 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
             *c->offset += got;
     }
     c->sent += n;
-    /* MSG_OOB: the last byte of the call is the urgent one */
-    tsend_put(s, n, c->sent == c->want ? c->flags : c->flags & ~MSG_OOB);
+    /* the last byte of the call is the urgent one, or ends the record */
+    tsend_put(s, n, c->sent == c->want ? c->flags : c->flags & ~(MSG_OOB | MSG_EOR));
     return n;
 }
 
@@ -186,7 +191,7 @@ static int put_syn(struct tsock *s, struct tx_call *c)
     ssize_t n;
 
     if (c->want > s->fast_room)
-        c->flags &= ~MSG_OOB;
+        c->flags &= ~(MSG_OOB | MSG_EOR);
     n = put(s, c);
     c->flags = flags;
     if (n < 0)

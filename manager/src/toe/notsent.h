@@ -6,7 +6,14 @@
 #ifndef LIBTOE_NOTSENT_H
 #define LIBTOE_NOTSENT_H
 
+#include "eor.h"
 #include "tsock.h"
+
+/* Sets s->bounded. */
+static inline void tnotsent_bound(struct tsock *s)
+{
+    s->bounded = s->opts.notsent_lowat || s->fast || s->eor.n[0];
+}
 
 /* Takes s->opts.notsent_lowat into account from now on, and sends OPTION if s has a flow. */
 TOE_HIDDEN void tnotsent_apply(struct tsock *s);
