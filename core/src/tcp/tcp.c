@@ -388,7 +388,6 @@ static int parse(struct toec_stack *s, const struct toec_ip_in *in, struct toec_
     g->uto = 0;
     g->has_fo = 0;
     g->fo_len = 0;
-    g->fo_exp = 0;
     g->ao_n = 0;
     g->auth = 0;
     if (toec_opt_parse(g, h + TOEC_TCP_LEN, hlen - TOEC_TCP_LEN)) {

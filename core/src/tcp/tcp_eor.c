@@ -15,7 +15,8 @@ const struct toec_eor *toec_eor_of(const struct toec_stack *s, const struct toec
     return list_of(s, t);
 }
 
-void toec_eor_acked(struct toec_stack *s, struct toec_tcb *t)
+/* Forgets the boundaries that are acknowledged. */
+static void forget_acked(const struct toec_stack *s, struct toec_tcb *t)
 {
     struct toec_eor *e = list_of(s, t);
     toec_u32 i, gone = 0;
@@ -38,7 +39,7 @@ int toec_eor_add(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq)
     if (!(t->rare & TOEC_RARE_EOR))
         e->n = 0;
     else
-        toec_eor_acked(s, t);
+        forget_acked(s, t);
     if (e->n && e->at[e->n - 1] == seq)
         return 1;
     if (e->n == TOEC_EOR_MAX)
@@ -62,12 +63,12 @@ int toec_eor(struct toec_stack *s, struct toec_tcb *t)
     return TOEC_E_NOBUFS;
 }
 
-toec_u32 toec_eor_end(const struct toec_stack *s, const struct toec_tcb *t, toec_u32 start,
-                      toec_u32 end)
+toec_u32 toec_eor_end(const struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end)
 {
     const struct toec_eor *e = list_of(s, t);
     toec_u32 i;
 
+    forget_acked(s, t);
     for (i = 0; i < e->n; i++)
         if (TOEC_SEQ_GT(e->at[i], start)) /* a FIN joins the last record */
             return TOEC_SEQ_LT(e->at[i], end) && e->at[i] != t->snd_end ? e->at[i] : end;

@@ -27,11 +27,9 @@ TOEC_STATIC_ASSERT(eor, sizeof(struct toec_eor) == 128);
 int toec_eor_add(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq);
 /* Returns the list of a flow with TOEC_RARE_EOR. */
 const struct toec_eor *toec_eor_of(const struct toec_stack *s, const struct toec_tcb *t);
-/* Forgets the boundaries that are acknowledged. */
-void toec_eor_acked(struct toec_stack *s, struct toec_tcb *t);
-/* Returns `end`, or the first boundary within ]start, end[. For a flow with TOEC_RARE_EOR. */
-toec_u32 toec_eor_end(const struct toec_stack *s, const struct toec_tcb *t, toec_u32 start,
-                      toec_u32 end);
+/* Returns `end`, or the first boundary within ]start, end[. For a flow with TOEC_RARE_EOR, which it
+ * takes off when all is acknowledged. */
+toec_u32 toec_eor_end(const struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end);
 /* Returns `start`, or the last boundary within ]start, end[. For a flow with TOEC_RARE_EOR. */
 toec_u32 toec_eor_start(const struct toec_stack *s, const struct toec_tcb *t, toec_u32 start,
                         toec_u32 end);

@@ -85,7 +85,7 @@ static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
 
 /* Returns the bytes of data after `start` that a segment may hold, of `len`: up to the end of the
  * record. */
-static toec_u32 within_record(const struct toec_stack *s, const struct toec_tcb *t, toec_u32 start,
+static toec_u32 within_record(const struct toec_stack *s, struct toec_tcb *t, toec_u32 start,
                               toec_u32 len)
 {
     return t->rare & TOEC_RARE_EOR ? toec_eor_end(s, t, start, start + len) - start : len;
@@ -145,7 +145,7 @@ static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     }
     if (len && (t->flags & TOEC_F_PUSH) && start + len == t->snd_end)
         flags |= TOEC_TH_PSH;
-    if (len && (t->rare & TOEC_RARE_EOR) && toec_eor_at(s, t, start + len))
+    if (TOEC_UNLIKELY(t->rare & TOEC_RARE_EOR) && len && toec_eor_at(s, t, start + len))
         flags |= TOEC_TH_PSH; /* a record ends where a write has ended */
     r = toec_emit(s, t, start, len, flags, now);
     if (r)
@@ -460,8 +460,6 @@ int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
     if (TOEC_UNLIKELY(t->pm.gen != s->pmtu.gen))
         toec_pm_sync(s, t);
-    if (TOEC_UNLIKELY(t->rare & TOEC_RARE_EOR))
-        toec_eor_acked(s, t);
     if (t->flags & TOEC_F_ZWIN)
         r = output_probe(s, t, now);
     if (r == 0 && t->probe_owed)
