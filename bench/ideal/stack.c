@@ -401,6 +401,13 @@ int toec_urgent(struct toec_stack *s, struct toec_tcb *f, toec_time now)
     return 0;
 }
 
+int toec_eor(struct toec_stack *s, struct toec_tcb *flow)
+{
+    (void)s;
+    (void)flow;
+    return 0; /* there are no segments */
+}
+
 int toec_shutdown(struct toec_stack *s, struct toec_tcb *f, toec_time now)
 {
     s->now = now;

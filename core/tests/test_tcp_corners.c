@@ -273,7 +273,7 @@ static void test_shutdown_of_held_syn(void **state)
     talk_init(&t);
     craft_start(&t.s);
     t.c = sim_connect(&t.s, 0, OWN_PORT);
-    assert_int_equal(toec_fastopen(t.s.host[0].stack, t.c->flow, 1, t.s.now), 1);
+    assert_true(toec_fastopen(t.s.host[0].stack, t.c->flow, 1, t.s.now) > 0);
     craft_poll(&t.s);
     craft_expect_none(&t.s);
     assert_int_equal(toec_shutdown(t.s.host[0].stack, t.c->flow, t.s.now), 0);

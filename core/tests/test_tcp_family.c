@@ -197,7 +197,7 @@ static void test_default_mss_of_syn_data(void **state)
 
         begin(&s, &m, (int)ip6);
         c = open_one(&s);
-        assert_int_equal(toec_fastopen(s.host[0].stack, c->flow, 1, s.now), 1);
+        assert_true(toec_fastopen(s.host[0].stack, c->flow, 1, s.now) > 0);
         conn_write(c, 5000, 1);
         sim_run(&s, SEC);
         assert_in_range(m.syn_data, want[ip6] - 40, want[ip6] - 20);

@@ -418,7 +418,7 @@ static struct tseg start(struct talk *t, uint32_t n, int no_cookie, int fast)
     struct tseg g;
 
     t->c = sim_connect(&t->s, 0, OWN_PORT);
-    assert_int_equal(toec_fastopen(t->s.host[0].stack, t->c->flow, no_cookie, t->s.now), fast);
+    assert_int_equal(toec_fastopen(t->s.host[0].stack, t->c->flow, no_cookie, t->s.now) > 0, fast);
     craft_poll(&t->s);
     if (fast)
         talk_silence(t); /* the SYN waits for the data */
@@ -498,7 +498,7 @@ static void test_client(void **state)
 }
 
 /* More data than a SYN holds: the rest follows the handshake. The MSS is the one that the server
- * sent last time, less the options (RFC 9293 MUST-16). R7413-06. */
+ * sent last time, less the most that options may take (RFC 9293 MUST-16). R7413-06. */
 static void test_client_much_data(void **state)
 {
     struct talk t;
@@ -510,7 +510,7 @@ static void test_client_much_data(void **state)
     t.mss = 1000;
     learn(&t);
     g = start(&t, 5000, 0, 1);
-    assert_int_equal(g.len, 1000 - 36 + 4);
+    assert_int_equal(g.len, 1000 - 40);
     answer(&t, g.len, -1);
     assert_int_equal(t.c->acked, g.len);
     talk_hear(&t, F_ACK, g.len, 0, 1000);
@@ -528,7 +528,7 @@ static void test_client_no_cookie(void **state)
     craft_start(&t.s);
     g = start(&t, 2000, 1, 1);
     assert_int_equal(g.fo_len, -1);
-    assert_int_equal(g.len, 536 - 20);
+    assert_int_equal(g.len, 536 - 40);
     answer(&t, g.len, -1);
     talk_end(&t);
 }
@@ -586,7 +586,7 @@ static void test_client_ends(void **state)
     craft_start(&t.s);
     learn(&t);
     t.c = sim_connect(&t.s, 0, OWN_PORT);
-    assert_int_equal(toec_fastopen(t.s.host[0].stack, t.c->flow, 0, t.s.now), 1);
+    assert_true(toec_fastopen(t.s.host[0].stack, t.c->flow, 0, t.s.now) > 0);
     craft_pass(&t.s, 3600 * SEC);
     talk_silence(&t);
     conn_close(t.c);
@@ -626,7 +626,7 @@ static void test_stacks(void **state)
     sim_run(&s, 100 * SEC);
     for (round = 0; round < 4; round++) {
         c = sim_connect(&s, 0, 80);
-        assert_int_equal(toec_fastopen(s.host[0].stack, c->flow, 0, s.now), round > 0);
+        assert_int_equal(toec_fastopen(s.host[0].stack, c->flow, 0, s.now) > 0, round > 0);
         conn_write(c, 1000, 1);
         toec_poll(s.host[0].stack, s.now);
         sim_run(&s, 60 * MSEC); /* the SYN has arrived, no answer yet */

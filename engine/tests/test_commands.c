@@ -145,7 +145,7 @@ static const struct bad table[] = {
     {"LISTEN flag", LISTEN, 4, NONE, 81, 1, 0, 1, VALUE},
     {"UNLISTEN flag", TOE_CMD_UNLISTEN, 1, NONE, 0, 7, 0, 0, VALUE},
     {"CONNECT flag", CONNECT, 8, NONE, 80, 1, IP_B, 0, VALUE},
-    {"SEND flag", TOE_CMD_SEND, 4, OPEN, 0, 0, 1, 0, VALUE},
+    {"SEND flag", TOE_CMD_SEND, 8, OPEN, 0, 0, 1, 0, VALUE},
     {"RECV flag", TOE_CMD_RECV, 1, OPEN, 0, 0, 1, 0, VALUE},
     {"CLOSE flag", TOE_CMD_CLOSE, 4, OPEN, 0, 0, 0, 0, VALUE},
     {"CLOSE both", TOE_CMD_CLOSE, 3, OPEN, 0, 0, 0, 0, VALUE},

@@ -245,6 +245,7 @@ static void test_fast_open_sends_data_with_the_syn(void **state)
     bench_run(&w->t, NS_PER_S);
     c = host_want(&w->y, TOE_CMD_CONNECT_READY);
     assert_int_equal(toe_cmd_arg0(&c), 2);
+    assert_int_equal(toe_cmd_arg1(&c), 1460 - 40);
     fy = toe_cmd_flow(&c);
     host_want_nothing(&w->y);
     host_want_nothing(&w->x); /* the SYN waits */
@@ -266,6 +267,30 @@ static void test_fast_open_sends_data_with_the_syn(void **state)
     host_put(&w->y, TOE_CMD_CANCEL, 0, 0, 2, 0, 0);
     bench_run(&w->t, NS_PER_MS);
     host_want_nothing(&w->y);
+}
+
+/* A SEND of nothing sends the SYN with the cookie alone, and is an error from then on. */
+static void test_fast_open_without_data(void **state)
+{
+    struct hosts *w = *state;
+    struct toe_cmd c;
+    uint32_t fy;
+
+    listen_fast(w, 5);
+    fetch_cookie(w);
+    host_put(&w->y, TOE_CMD_CONNECT, TOE_F_CONNECT_FAST, PORT, 2, IP_A, 0);
+    bench_run(&w->t, NS_PER_S);
+    c = host_want(&w->y, TOE_CMD_CONNECT_READY);
+    fy = toe_cmd_flow(&c);
+    host_put(&w->y, TOE_CMD_SEND, 0, 0, fy, 0, 0);
+    bench_run(&w->t, NS_PER_S);
+    host_want(&w->x, TOE_CMD_LISTEN_ESTABLISHED);
+    host_want(&w->y, TOE_CMD_CONNECT_ESTABLISHED);
+    assert_int_equal(toec_counters(w->t.a->stack)[TOEC_C_tcp_fastopen_taken], 1);
+    assert_int_equal(toec_counters(w->t.b->stack)[TOEC_C_tcp_fastopen_acked], 0);
+    host_put(&w->y, TOE_CMD_SEND, 0, 0, fy, 0, 0);
+    bench_run(&w->t, NS_PER_MS);
+    host_want_error(&w->y, TOE_R_INVAL, fy, TOE_CMD_SEND);
 }
 
 /* READY is the answer: from then on the end of the flow is notified as for any flow. */
@@ -480,6 +505,7 @@ int main(void)
         TEST(test_a_cancel_before_the_answer_is_told_wins),
         TEST(test_options_of_a_connect_end_it_sooner),
         TEST(test_fast_open_sends_data_with_the_syn),
+        TEST(test_fast_open_without_data),
         TEST(test_what_becomes_of_a_ready_flow),
         TEST(test_keys_of_several_members),
         TEST(test_a_listener_without_cookies),

@@ -29,6 +29,7 @@ static struct {
 } silent[WAITING];
 static unsigned silent_n;
 
+#define SYN_ROOM 1000   /* bytes that it says a SYN carries */
 static bool has_cookie; /* of Fast Open: the first CONNECT with FAST has fetched it */
 
 const uint8_t loop_own6[2][16] = {
@@ -346,7 +347,7 @@ static bool do_fast(struct qp *q, const struct toe_cmd *c)
     f->ready = true;
     f->port = toe_cmd_aux(c);
     f->cookie = toe_cmd_flow(c);
-    emit(q, TOE_CMD_CONNECT_READY, 0, 0, f->slot, f->cookie, 0);
+    emit(q, TOE_CMD_CONNECT_READY, 0, 0, f->slot, f->cookie, SYN_ROOM);
     return true;
 }
 

@@ -219,7 +219,7 @@ static void fast_connect(struct host *h, struct fuzz_in *in)
         return;
     c = sim_connect_from(h->sim, h->index, 0, 80, &rc);
     with_key(c);
-    if (!c->gone && toec_fastopen(h->stack, c->flow, (int)(how & 1), h->sim->now) == 1)
+    if (!c->gone && toec_fastopen(h->stack, c->flow, (int)(how & 1), h->sim->now) > 0)
         conn_write(c, how * 16, 1);
 }
 

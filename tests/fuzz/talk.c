@@ -296,7 +296,7 @@ static void connect_line(struct talk *t, unsigned i)
     if (c->gone)
         return;
     begin(&t->line[i], c->local_port, 0x10000u * i);
-    if ((how & 2) && toec_fastopen(t->s.host[0].stack, c->flow, !!(how & 4), t->s.now) == 1)
+    if ((how & 2) && toec_fastopen(t->s.host[0].stack, c->flow, !!(how & 4), t->s.now) > 0)
         conn_write(c, how * 16, 1);
 }
 

@@ -76,6 +76,26 @@ def fill():
     robot("s.close()")
 
 
+def data_segments(s: socket.socket) -> int:
+    """Returns tcpi_data_segs_in."""
+    return struct.unpack_from("=I", s.getsockopt(6, socket.TCP_INFO, 160), 152)[0]
+
+
+@pytest.mark.shows("send MSG_EOR")
+def test_records_share_no_segment(robot, peer):
+    """Of 20 small sends under TCP_CORK, each that ends a record has a segment of its own."""
+    for flags, least, most in ((socket.MSG_EOR, 20, 25), (0, 1, 5)):
+        before = data_segments(peer)
+        robot("s.setsockopt(6, socket.TCP_CORK, 1)")
+        robot("for _ in range(20): assert s.send(b'r' * 10, flags) == 10", flags=int(flags))
+        robot("s.setsockopt(6, socket.TCP_CORK, 0)")
+        got = 0
+        while got < 200:
+            got += len(peer.recv(200))
+        assert least <= data_segments(peer) - before <= most
+    robot("s.close()")
+
+
 def test_no_window_clamp(lab, robot, peer_listener):
     """0 takes the clamp away, of a closed socket alone; a connection then has its whole buffer."""
     at = (lab.peer_ip, PORT)

@@ -284,6 +284,14 @@ int toec_send(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, int push,
  * closed.
  */
 int toec_urgent(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
+/*
+ * Marks the bytes announced so far as ending a record (MSG_EOR of Linux): no segment holds bytes of
+ * both sides of the boundary, whether sent first or again. At most TOEC_EOR_MAX boundaries of a
+ * flow are kept until the peer has acknowledged the bytes before them. TOEC_E_NOBUFS: that many are
+ * not acknowledged, and this one is not kept (counted). TOEC_E_INVAL: the sending side is closed.
+ */
+#define TOEC_EOR_MAX 31u
+int toec_eor(struct toec_stack *s, struct toec_tcb *flow);
 /* Reports that the reader has consumed n bytes; their room may be advertised again. */
 int toec_recv(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, toec_time now);
 /* Ends the send stream: FIN after all data is sent. The receive side stays open. */
@@ -298,11 +306,11 @@ int toec_abort(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
 
 /*
  * Enables Fast Open (RFC 7413) as client: call it right after toec_connect(), before toec_poll().
- * Returns 1 when the SYN may carry data; the SYN then waits for the first toec_send(). Returns 0
- * when it may not: the SYN is sent without data, and requests a cookie unless such SYNs were lost
- * on this path recently. no_cookie: sends data with the SYN without a cookie
- * (TCP_FASTOPEN_NO_COOKIE). TOEC_E_INVAL: the SYN is already sent. Data that the peer does not
- * accept with the SYN is retransmitted once the connection is established.
+ * Returns the bytes that the SYN may carry; the SYN then waits for the first toec_send(), which may
+ * be of 0 bytes. Returns 0 when it may carry none: the SYN is sent without data, and requests a
+ * cookie unless such SYNs were lost on this path recently. no_cookie: sends data with the SYN
+ * without a cookie (TCP_FASTOPEN_NO_COOKIE). TOEC_E_INVAL: the SYN is already sent. Data that the
+ * peer does not accept with the SYN is retransmitted once the connection is established.
  */
 int toec_fastopen(struct toec_stack *s, struct toec_tcb *flow, int no_cookie, toec_time now);
 /*

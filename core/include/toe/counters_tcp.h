@@ -86,6 +86,7 @@
     X(tcp_fastopen_lost, "SYNs with a Fast Open option or data not answered")                      \
     X(tcp_fastopen_blocked, "Fast Opens not tried: such SYNs were lost on this path")              \
     X(tcp_urgent, "urgent pointers of peers taken")                                                \
+    X(tcp_eor_full, "record boundaries not kept: too many were not acknowledged")                  \
     X(tcp_ao_good, "segments received whose TCP-AO MAC was right (RFC 5925)")                      \
     X(tcp_ao_missing, "dropped: no TCP-AO option where a key demands it")                          \
     X(tcp_ao_no_key, "dropped: TCP-AO option of a KeyID, or from a peer, that there is no key of") \

@@ -11,6 +11,7 @@
 #include "../cc/cc_newreno.h"
 #include "../cc/tcp_record.h"
 #include "../tcp/tcp_bind.h"
+#include "../tcp/tcp_eor.h"
 #include "../tcp/tcp_listen.h"
 #include "../tcp/tcp_runs.h"
 #include "../tcp/tcp_sack.h"
@@ -89,7 +90,7 @@ const char *toec_restore_flow(struct toec_restoring *r)
         return wrong;
     r->tw = 0;
     memset(&is, 0, sizeof(is));
-    if (take(r, &toec_t_flow, &is))
+    if (take(r, &toec_t_flow, &is) || (is.rare & TOEC_RARE_EOR))
         return DAMAGED;
     wrong = name_sound(r, &is);
     if (wrong)
@@ -202,11 +203,24 @@ static const char *take_gap(struct toec_restoring *r, struct toec_tcb *t)
     return 0;
 }
 
+/* Takes a record boundary, which is within the data not acknowledged. */
+static const char *take_eor(struct toec_restoring *r, struct toec_tcb *t)
+{
+    toec_u64 at = toec_image_number(&r->in, TOEC_TAG_VALUE);
+    const struct toec_eor *e = toec_eor_of(r->s, t);
+
+    if (at > 0xffffffffu || (toec_u32)at - t->snd_una - 1 >= t->snd_end - t->snd_una ||
+        ((t->rare & TOEC_RARE_EOR) && TOEC_SEQ_LE((toec_u32)at, e->at[e->n - 1])) ||
+        !toec_eor_add(r->s, t, (toec_u32)at))
+        return DAMAGED;
+    return 0;
+}
+
 const char *toec_restore_part(struct toec_restoring *r)
 {
     struct toec_tcb *t = r->flow;
 
-    if (r->in.type < TOEC_REC_CWV || r->in.type > TOEC_REC_GAP)
+    if ((r->in.type < TOEC_REC_CWV || r->in.type > TOEC_REC_GAP) && r->in.type != TOEC_REC_EOR)
         return 0; /* a record of a later version */
     if (!t)
         return "the image is damaged: it begins in the middle of a flow";
@@ -223,6 +237,8 @@ const char *toec_restore_part(struct toec_restoring *r)
         return take_run(r, t);
     case TOEC_REC_GAP:
         return take_gap(r, t);
+    case TOEC_REC_EOR:
+        return take_eor(r, t);
     default:
         return take_cc(r, t);
     }
@@ -351,7 +367,7 @@ static int options_sound(const struct toec_tcb *t)
 {
     return t->scales >> 4 <= TOEC_WSCALE_MAX && (t->scales & 15u) <= TOEC_WSCALE_MAX &&
            t->backoff <= 16 && t->ecn.policy >= TOEC_ECN_OFF && t->ecn.policy <= TOEC_ECN_PASSIVE &&
-           t->rare < 2 * TOEC_RARE_SOFT && !(t->rare & TOEC_RARE_SOFT) == !t->reason &&
+           !(t->rare & TOEC_RARE_SOFT) == !t->reason &&
            (t->rare & (TOEC_RARE_ACKED | TOEC_RARE_HALF)) != TOEC_RARE_ACKED &&
            t->fo.syn_len + t->path.hlen + TOEC_TCP_LEN <= t->path.mtu && t->keep_intvl &&
            t->rto <= TOEC_RTO_MAX / 4u + 1u && t->pm.reuse <= TOEC_REUSE_ALL;

@@ -400,10 +400,11 @@ static const struct toec_field gap_rows[] = {
 const struct toec_table toec_t_gap = TABLE(gap_rows);
 
 static const struct toec_field peer_rows[] = {
-    B(1, struct toec_tfo_peer, addr), B(2, struct toec_tfo_peer, cookie),
-    N(3, struct toec_tfo_peer, len),  N(4, struct toec_tfo_peer, losses),
-    N(5, struct toec_tfo_peer, mss),  N(6, struct toec_tfo_peer, lost_at),
-    N(7, struct toec_tfo_peer, used),
+    B(1, struct toec_tfo_peer, addr),    B(2, struct toec_tfo_peer, cookie),
+    N(3, struct toec_tfo_peer, len),     N(4, struct toec_tfo_peer, losses),
+    N(5, struct toec_tfo_peer, mss),     N(6, struct toec_tfo_peer, lost_at),
+    N(7, struct toec_tfo_peer, used),    N(8, struct toec_tfo_peer, exp),
+    N(9, struct toec_tfo_peer, try_exp),
 };
 const struct toec_table toec_t_peer = TABLE(peer_rows);
 

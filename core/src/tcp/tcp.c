@@ -12,6 +12,7 @@
 #include "tcp_bind.h"
 #include "tcp_delack.h"
 #include "tcp_emit.h"
+#include "tcp_eor.h"
 #include "tcp_expect.h"
 #include "tcp_icmp.h"
 #include "tcp_if.h"
@@ -50,6 +51,7 @@ unsigned long toec_tcp_size(const struct toec_config *cfg)
     n += (RECORD_SIZE + GAPS_SIZE) * cfg->max_records;
     n += round64(sizeof(struct toec_pace) * (unsigned long)cfg->max_flows);
     n += round64(sizeof(struct toec_episode) * (unsigned long)cfg->max_flows);
+    n += round64(sizeof(struct toec_eor) * (unsigned long)cfg->max_flows);
     if (cfg->max_ao_keys) {
         n += round64(sizeof(struct toec_ao) * (unsigned long)cfg->max_ao_keys);
         n += round64(sizeof(struct toec_ao_key) * (unsigned long)cfg->max_ao_keys);
@@ -128,6 +130,7 @@ void toec_tcp_init(struct toec_stack *s, void *mem, toec_time now)
     toec_pool_init(&tcp->episodes,
                    carve(&at, sizeof(struct toec_episode) * (unsigned long)s->cfg.max_flows),
                    sizeof(struct toec_episode), s->cfg.max_flows);
+    tcp->eor_of = carve(&at, sizeof(struct toec_eor) * (unsigned long)s->cfg.max_flows);
     init_ao(tcp, &at, &s->cfg);
 }
 

@@ -182,7 +182,7 @@ int toec_emit_syn(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
     prepare(&o, &t->local, &t->remote, hlen);
     if (t->fo.flags & TOEC_FO_DATA) {
-        o.len = toec_tfo_syn_len(s, t, hlen - TOEC_TCP_LEN);
+        o.len = toec_tfo_syn_len(s, t);
         o.owner = t->owner;
     }
     o.tos = t->ecn.tos; /* R3168-03: without the ECN field */

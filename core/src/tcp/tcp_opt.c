@@ -17,6 +17,20 @@ static void parse_sack(struct toec_seg *g, const toec_u8 *o, unsigned len)
     }
 }
 
+/* Parses a Fast Open option that has n bytes before its cookie (RFC 7413 4.1.1). */
+static void parse_fastopen(struct toec_seg *g, const toec_u8 *o, unsigned len, unsigned n)
+{
+    unsigned cookie = len - n;
+
+    if (!(g->flags & TOEC_TH_SYN) || len < n || cookie % 2 ||
+        (cookie && (cookie < TOEC_FO_COOKIE_MIN || cookie > TOEC_FO_COOKIE_MAX)))
+        return;
+    g->has_fo = 1;
+    g->fo_len = (toec_u8)cookie;
+    g->fo_exp = n == TOEC_FO_EXP_HEAD;
+    g->fo = o + n;
+}
+
 /* Parses one option whose length field has been checked. A known kind with a wrong length is
  * ignored. */
 static void parse_one(struct toec_seg *g, const toec_u8 *o, unsigned len)
@@ -47,14 +61,12 @@ static void parse_one(struct toec_seg *g, const toec_u8 *o, unsigned len)
             g->tsecr = toec_get32(o + 6);
         }
         break;
-    case TOEC_TCPOPT_FASTOPEN: /* RFC 7413 4.1.1 */
-        if ((g->flags & TOEC_TH_SYN) &&
-            (len == 2 ||
-             (len >= 2 + TOEC_FO_COOKIE_MIN && len <= 2 + TOEC_FO_COOKIE_MAX && len % 2 == 0))) {
-            g->has_fo = 1;
-            g->fo_len = (toec_u8)(len - 2);
-            g->fo = o + 2;
-        }
+    case TOEC_TCPOPT_FASTOPEN:
+        parse_fastopen(g, o, len, TOEC_FO_HEAD);
+        break;
+    case TOEC_TCPOPT_EXP:
+        if (len >= TOEC_FO_EXP_HEAD && toec_get16(o + 2) == TOEC_TCPOPT_EXP_FASTOPEN)
+            parse_fastopen(g, o, len, TOEC_FO_EXP_HEAD);
         break;
     case TOEC_TCPOPT_AO:
         g->ao_n++;

@@ -9,6 +9,7 @@
 #include "tcp.h"
 #include "tcp_delack.h"
 #include "tcp_emit.h"
+#include "tcp_eor.h"
 #include "tcp_recover.h"
 #include "tcp_runs.h"
 #include "tcp_timer.h"
@@ -82,11 +83,20 @@ static int may_send_small(const struct toec_tcb *t, toec_u32 len, int fin)
     return (t->flags & TOEC_F_NODELAY) || !toec_is_out(t, t->snd_sml);
 }
 
+/* Returns the bytes of data after `start` that a segment may hold, of `len`: up to the end of the
+ * record. */
+static toec_u32 within_record(const struct toec_stack *s, struct toec_tcb *t, toec_u32 start,
+                              toec_u32 len)
+{
+    return t->rare & TOEC_RARE_EOR ? toec_eor_end(s, t, start, start + len) - start : len;
+}
+
 /* Returns the bytes of new data for the next segment (or segmentation offload); 0: none now. *fin:
  * it also carries the FIN. */
 static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32 room, int *fin)
 {
-    toec_u32 data = TOEC_SEQ_GT(t->snd_end, t->snd_max) ? t->snd_end - t->snd_max : 0;
+    toec_u32 all = TOEC_SEQ_GT(t->snd_end, t->snd_max) ? t->snd_end - t->snd_max : 0;
+    toec_u32 data = within_record(s, t, t->snd_max, all);
     toec_u32 wnd = window_room(t), len = data, max = t->mss, tail;
 
     if (len > max && s->cfg.max_gso > max)
@@ -107,13 +117,13 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
     }
     if (len > max)
         len = max;
-    if (len == data && (t->flags & TOEC_F_FIN) && wnd > len)
+    if (len == all && (t->flags & TOEC_F_FIN) && wnd > len)
         *fin = 1;
     tail = len == t->mss ? 0 : len % t->mss;
     if (tail == 0)
         return len;
-    if (len == data && may_send_small(t, tail, *fin))
-        return len;
+    if (len == data && (data < all || may_send_small(t, tail, *fin)))
+        return len; /* nothing can join the end of a record that more data follows */
     if (len < data && room >= t->mss && t->max_wnd && tail == len && len >= t->max_wnd / 2)
         return len; /* limited by a small window, but at least half of the largest seen */
     *fin = 0;
@@ -135,6 +145,8 @@ static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     }
     if (len && (t->flags & TOEC_F_PUSH) && start + len == t->snd_end)
         flags |= TOEC_TH_PSH;
+    if (TOEC_UNLIKELY(t->rare & TOEC_RARE_EOR) && len && toec_eor_at(s, t, start + len))
+        flags |= TOEC_TH_PSH; /* a record ends where a write has ended */
     r = toec_emit(s, t, start, len, flags, now);
     if (r)
         return r;
@@ -155,6 +167,7 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     /* The FIN shares the last segment and takes none of its payload. */
     if (end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end) > t->mss)
         end = start + t->mss;
+    end = start + within_record(s, t, start, end - start);
     r = send_range(s, t, start, end, now);
     if (r)
         return r;
@@ -277,8 +290,11 @@ static int resend_lost(struct toec_stack *s, struct toec_tcb *t, toec_u32 ready,
 static int probe_path(struct toec_stack *s, struct toec_tcb *t, toec_u32 ready, toec_u32 room,
                       toec_time now)
 {
-    toec_u32 len = t->pm.low ? toec_pm_probe(t, ready, room, window_room(t), now) : 0;
+    toec_u32 len = 0;
     int r;
+
+    if (t->pm.low)
+        len = toec_pm_probe(t, within_record(s, t, t->snd_max, ready), room, window_room(t), now);
 
     if (!len)
         return STEP_APART;
@@ -353,6 +369,7 @@ static int output_probe(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         len = wnd;
     if (len > t->mss)
         len = t->mss;
+    len = within_record(s, t, t->snd_una, len);
     if (len) {
         r = send_range(s, t, t->snd_una, t->snd_una + len, now);
         if (r)
@@ -396,13 +413,14 @@ static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     toec_u32 out = t->snd_max - t->snd_una, len = new_ready(t), wnd = window_room(t);
     toec_u32 last = t->mss + (toec_u32)TOEC_SEQ_GT(t->snd_max, t->snd_end);
+    toec_u32 start = out > last ? t->snd_max - last : t->snd_una;
     int r = 0, fin = 0;
 
     if (out == 0 || (t->flags & (TOEC_F_FAST | TOEC_F_LOSS))) {
         t->probe_owed = 0;
         return 0;
     }
-    len = len < wnd ? len : wnd;
+    len = within_record(s, t, t->snd_max, len < wnd ? len : wnd);
     if (toec_pace_rate(t) && !toec_pace_ready(s, t, now))
         len = 0; /* pacing does not allow new data now */
     if (len > t->mss) {
@@ -413,8 +431,14 @@ static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
     if (len || fin)
         r = send_new(s, t, len, fin, now);
+    else if (t->rare & TOEC_RARE_EOR)
+        r = send_again(
+            s, t,
+            toec_eor_start(s, t, start,
+                           TOEC_SEQ_LT(t->snd_max, t->snd_end) ? t->snd_max : t->snd_end),
+            t->snd_max, now);
     else
-        r = send_again(s, t, out > last ? t->snd_max - last : t->snd_una, t->snd_max, now);
+        r = send_again(s, t, start, t->snd_max, now);
     if (r)
         return r;
     toec_tlp_sent(s, t, len == 0 && !fin, now);

@@ -12,13 +12,14 @@ struct toec_tcb;
 struct toec_seg;
 
 /* toec_tcb.rare */
-#define TOEC_RARE_URG   1u  /* urgent data is not acknowledged yet */
-#define TOEC_RARE_UTO   2u  /* the user timeout must be advertised to the peer */
-#define TOEC_RARE_UP    4u  /* the peer has sent urgent data: rcv_up is set */
-#define TOEC_RARE_HALF  8u  /* in SYN-RECEIVED from LISTEN: in the listener's list */
-#define TOEC_RARE_ACKED 16u /* ... and our SYN-ACK was acknowledged: waits for data */
-#define TOEC_RARE_AO    32u /* TCP-AO: toec_ao_of() */
-#define TOEC_RARE_SOFT  64u /* `reason` holds a soft error since the last progress */
+#define TOEC_RARE_URG   1u   /* urgent data is not acknowledged yet */
+#define TOEC_RARE_UTO   2u   /* the user timeout must be advertised to the peer */
+#define TOEC_RARE_UP    4u   /* the peer has sent urgent data: rcv_up is set */
+#define TOEC_RARE_HALF  8u   /* in SYN-RECEIVED from LISTEN: in the listener's list */
+#define TOEC_RARE_ACKED 16u  /* ... and our SYN-ACK was acknowledged: waits for data */
+#define TOEC_RARE_AO    32u  /* TCP-AO: toec_ao_of() */
+#define TOEC_RARE_SOFT  64u  /* `reason` holds a soft error since the last progress */
+#define TOEC_RARE_EOR   128u /* a record boundary is not acknowledged yet (tcp_eor.h) */
 
 struct toec_urg {
     toec_u32 snd_up; /* SND.UP: after the last urgent byte (RFC 9293 MUST-62) */

@@ -43,6 +43,7 @@ struct toec_seg {
     toec_u16 urg;           /* urgent pointer; valid only with URG */
     toec_u16 uto;           /* user timeout option (RFC 5482); 0: absent */
     toec_u8 has_fo, fo_len; /* Fast Open cookie (RFC 7413), in the frame */
+    toec_u8 fo_exp;         /* ... by the experimental option; valid with has_fo */
     const toec_u8 *fo;
     toec_u8 ao_n;         /* TOEC_AO_COUNT, TOEC_AO_MD5 */
     const toec_u8 *ao;    /* with ao_n: the option (RFC 5925), in the frame */

@@ -53,7 +53,8 @@ struct toec_tcp {
     struct toec_pool flows, tws, listeners;
     struct toec_pool records, gaps, paces, episodes;
     struct toec_pool aos, ao_keys;
-    struct toec_ao **ao_of; /* indexed by flow; allocated only when max_ao_keys is not 0 */
+    struct toec_eor *eor_of; /* indexed by flow */
+    struct toec_ao **ao_of;  /* indexed by flow; allocated only when max_ao_keys is not 0 */
     struct toec_htab flow_tab, tw_tab, listen_tab;
     struct toec_pool holders; /* users of local ports (tcp_bind.c) */
     struct toec_htab holder_tab;

@@ -12,6 +12,7 @@
 
 #include "tcp.h"
 #include "tcp_emit.h"
+#include "tcp_eor.h"
 #include "tcp_in.h"
 #include "tcp_listen.h"
 #include "tcp_open.h"
@@ -169,9 +170,26 @@ static int is_blocked(const struct toec_tfo_peer *p, toec_time now)
     return p->losses > 1 && toec_ticks(now) - p->lost_at < BLOCK_TIME << n;
 }
 
+/* Returns the bytes of data that a SYN may carry: an MSS of the peer's last SYN-ACK, less 40 bytes
+ * for options that a middlebox may add, as in Linux (tcp_send_syn_data()). MUST-16 of RFC 9293. */
+static toec_u32 syn_room(const struct toec_tcb *t, const struct toec_tfo_peer *p)
+{
+    toec_u32 mss = TOEC_PATH_IP6(&t->path) ? TOEC_MSS_DEFAULT6 : TOEC_MSS_DEFAULT4;
+    toec_u32 own = toec_own_mss(&t->path);
+
+    if (p && p->mss >= TOEC_MSS_MIN)
+        mss = p->mss;
+    if (t->pm.user_mss && mss > t->pm.user_mss)
+        mss = t->pm.user_mss;
+    if (mss > own)
+        mss = own;
+    return mss > TOEC_TCP_MAX_LEN - TOEC_TCP_LEN ? mss - (TOEC_TCP_MAX_LEN - TOEC_TCP_LEN) : 0;
+}
+
 int toec_fastopen(struct toec_stack *s, struct toec_tcb *t, int no_cookie, toec_time now)
 {
     const struct toec_tfo_peer *p = find_peer(s, t, 0);
+    toec_u32 room = syn_room(t, p);
 
     if (t->state != TOEC_SYN_SENT || t->snd_max != t->iss)
         return TOEC_E_INVAL;
@@ -182,13 +200,30 @@ int toec_fastopen(struct toec_stack *s, struct toec_tcb *t, int no_cookie, toec_
         return 0;
     }
     t->fo.flags |= no_cookie ? TOEC_FO_NOCOOKIE : TOEC_FO_ASK;
-    if (!no_cookie && (!p || p->len == 0))
+    if (room == 0 || (!no_cookie && (!p || p->len == 0)))
         return 0; /* RFC 7413 4.1.2: the SYN requests a cookie */
     t->fo.flags |= TOEC_FO_DATA | TOEC_FO_HOLD;
-    return 1;
+    return (int)room;
 }
 
 /* ---- the option ---- */
+
+/* Writes the option with its cookie, or returns 0 when it does not fit into room. */
+static unsigned put_option(toec_u8 *o, unsigned room, const toec_u8 *cookie, unsigned len, int exp)
+{
+    unsigned head = exp ? TOEC_FO_EXP_HEAD : TOEC_FO_HEAD, size = (head + len + 3) & ~3u;
+
+    if (size > room)
+        return 0;
+    memset(o, TOEC_TCPOPT_NOP, size); /* padding after the option, as in Linux */
+    o[0] = (toec_u8)(exp ? TOEC_TCPOPT_EXP : TOEC_TCPOPT_FASTOPEN);
+    o[1] = (toec_u8)(head + len);
+    if (exp)
+        toec_put16(o + 2, TOEC_TCPOPT_EXP_FASTOPEN);
+    if (len)
+        memcpy(o + head, cookie, len);
+    return size;
+}
 
 /* R7413-08: t->rexmits. */
 unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, unsigned room,
@@ -198,6 +233,7 @@ unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, u
     struct toec_listener *l;
     toec_u8 cookie[TOEC_FO_COOKIE_MAX];
     unsigned len = 0, size;
+    int exp;
 
     if (t->state == TOEC_SYN_SENT) {
         if (!(t->fo.flags & TOEC_FO_ASK) || t->rexmits)
@@ -207,6 +243,10 @@ unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, u
             len = p->len;
             memcpy(cookie, p->cookie, len);
         }
+        exp = p && (len ? p->exp : p->try_exp == TOEC_FO_TRY_EXP);
+        t->fo.flags &= (toec_u8)~TOEC_FO_ASK_EXP;
+        if (exp)
+            t->fo.flags |= TOEC_FO_ASK_EXP;
     } else {
         toec_u64 key[2];
 
@@ -215,37 +255,26 @@ unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, u
             return 0;
         make_cookie(key, &t->remote, &t->local, cookie);
         len = TOEC_FO_COOKIE_LEN;
+        exp = (t->fo.flags & TOEC_FO_COOKIE_EXP) != 0;
         TOEC_COUNT(s, tcp_fastopen_cookies_given);
     }
-    size = (2 + len + 3) & ~3u;
-    if (size > room) {
+    size = put_option(o, room, cookie, len, exp);
+    if (size == 0 && t->state == TOEC_SYN_SENT)
         t->fo.flags &= (toec_u8)~TOEC_FO_DATA; /* no data without its cookie */
-        return 0;
-    }
-    memset(o, TOEC_TCPOPT_NOP, size); /* padding after the option, as in Linux */
-    o[0] = TOEC_TCPOPT_FASTOPEN;
-    o[1] = (toec_u8)(2 + len);
-    if (len)
-        memcpy(o + 2, cookie, len);
     return size;
 }
 
-toec_u32 toec_tfo_syn_len(struct toec_stack *s, struct toec_tcb *t, unsigned opt_len)
+toec_u32 toec_tfo_syn_len(struct toec_stack *s, struct toec_tcb *t)
 {
-    const struct toec_tfo_peer *p;
-    toec_u32 mss = TOEC_PATH_IP6(&t->path) ? TOEC_MSS_DEFAULT6 : TOEC_MSS_DEFAULT4;
-    toec_u32 own = toec_own_mss(&t->path), n = t->snd_end - t->iss - 1;
+    toec_u32 n = t->snd_end - t->iss - 1, room;
 
     if (t->state != TOEC_SYN_SENT || !(t->fo.flags & TOEC_FO_DATA) || t->rexmits)
         return 0;
-    p = find_peer(s, t, 0);
-    if (p && p->mss >= TOEC_MSS_MIN)
-        mss = p->mss;
-    if (mss > own)
-        mss = own;
-    mss -= opt_len; /* RFC 9293 MUST-16 */
-    if (n > mss)
-        n = mss;
+    room = syn_room(t, find_peer(s, t, 0));
+    if (n > room)
+        n = room;
+    if (t->rare & TOEC_RARE_EOR)
+        n = toec_eor_end(s, t, t->iss + 1, t->iss + 1 + n) - t->iss - 1;
     if (n)
         TOEC_COUNT(s, tcp_fastopen_sent);
     t->fo.syn_len = (toec_u16)n;
@@ -267,23 +296,36 @@ void toec_tfo_lost(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     TOEC_COUNT(s, tcp_fastopen_lost);
 }
 
+/* Keeps what the SYN-ACK says of the peer, as tcp_rcv_fastopen_synack() of Linux. It may have a
+ * cookie also after the SYN was sent again without the option: the path then carries both. */
+static void keep(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)
+{
+    struct toec_tfo_peer *p = find_peer(s, t, 1);
+    unsigned exp;
+
+    if (g->mss)
+        p->mss = g->mss;
+    if (g->fo_len && (t->fo.flags & TOEC_FO_ASK)) {
+        p->len = g->fo_len;
+        p->exp = g->fo_exp;
+        memcpy(p->cookie, g->fo, g->fo_len);
+    } else if ((t->fo.flags & TOEC_FO_ASK) && t->rexmits == 0 && t->fo.syn_len == 0 && !g->has_fo &&
+               p->len == 0) {
+        exp = t->fo.flags & TOEC_FO_ASK_EXP ? TOEC_FO_TRIED : TOEC_FO_TRY_EXP;
+        if (p->try_exp < exp)
+            p->try_exp = (toec_u8)exp;
+    }
+    if (t->rexmits == 0 || g->fo_len)
+        p->losses = 0;
+}
+
 /* R7413-06, R7413-09. */
 toec_u32 toec_tfo_synack(struct toec_stack *s, struct toec_tcb *t, const struct toec_seg *g)
 {
-    struct toec_tfo_peer *p;
     toec_u32 acked;
 
-    if (g->fo_len >= TOEC_FO_COOKIE_MIN && (t->fo.flags & TOEC_FO_ASK)) {
-        p = find_peer(s, t, 1);
-        p->len = g->fo_len;
-        memcpy(p->cookie, g->fo, g->fo_len);
-        p->mss = g->mss;
-    }
-    if (t->rexmits == 0 && (t->fo.flags & (TOEC_FO_ASK | TOEC_FO_NOCOOKIE))) {
-        p = find_peer(s, t, 0);
-        if (p)
-            p->losses = 0;
-    }
+    if (t->fo.flags & (TOEC_FO_ASK | TOEC_FO_NOCOOKIE))
+        keep(s, t, g);
     if (t->fo.syn_len == 0)
         return 0;
     /* Data that is not acknowledged was not accepted: send it at once, as if never sent (4.2.1). */
@@ -315,6 +357,8 @@ static int cookie_good(struct toec_stack *s, struct toec_listener *l, struct toe
 {
     int good;
 
+    if (g->fo_exp)
+        t->fo.flags |= TOEC_FO_COOKIE_EXP;
     if (g->fo_len == 0) {
         t->fo.flags |= TOEC_FO_COOKIE;
         return 0;

@@ -22,10 +22,19 @@ struct toec_listener;
 #define TOEC_FO_COOKIE   0x20u /* passive: the SYN-ACK carries a cookie */
 #define TOEC_FO_SYN      0x40u /* passive, open: the SYN-ACK is not acknowledged yet */
 #define TOEC_FO_SYNACK   0x80u /* ... and must be sent or retransmitted */
+/* Bits whose first meaning belongs to the other side: */
+#define TOEC_FO_ASK_EXP    0x80u /* active: ... in the experimental option (RFC 7413, appendix) */
+#define TOEC_FO_COOKIE_EXP 0x04u /* passive: ... in the experimental option */
 
 #define TOEC_FO_COOKIE_MIN 4u  /* RFC 7413 4.1.1 */
 #define TOEC_FO_COOKIE_MAX 16u /* what fits beside the options of RFC 7323 and RFC 2018 */
 #define TOEC_FO_COOKIE_LEN 8u  /* of the cookies this stack issues, as in Linux */
+#define TOEC_FO_HEAD       2u  /* bytes of the option before the cookie */
+#define TOEC_FO_EXP_HEAD   4u  /* ... of the experimental option */
+
+/* toec_tfo_peer.try_exp: the option in which to request a cookie, as Linux does */
+#define TOEC_FO_TRY_EXP 1u /* the peer has left one request in option 34 unanswered */
+#define TOEC_FO_TRIED   2u /* ... and one in the experimental option: option 34 again */
 
 struct toec_tfo {
     toec_u8 flags;       /* TOEC_FO_* */
@@ -57,7 +66,9 @@ struct toec_tfo_peer {
     toec_u8 losses; /* consecutive lost SYNs with the option or data */
     toec_u16 mss;   /* of its last SYN-ACK */
     toec_u32 lost_at;
-    toec_u32 used; /* use counter for LRU replacement */
+    toec_u32 used;   /* use counter for LRU replacement */
+    toec_u8 exp;     /* the cookie came in the experimental option, and returns in it */
+    toec_u8 try_exp; /* TOEC_FO_TRY_EXP, TOEC_FO_TRIED; 0: neither */
 };
 
 struct toec_tfo_cache {
@@ -71,8 +82,8 @@ struct toec_tfo_cache {
 /* Writes the option of a SYN or SYN-ACK if it fits into room; returns its bytes. */
 unsigned toec_tfo_option(struct toec_stack *s, struct toec_tcb *t, toec_u8 *o, unsigned room,
                          toec_time now);
-/* Returns the bytes of data to send with this SYN, whose options have opt_len bytes. */
-toec_u32 toec_tfo_syn_len(struct toec_stack *s, struct toec_tcb *t, unsigned opt_len);
+/* Returns the bytes of data to send with this SYN. */
+toec_u32 toec_tfo_syn_len(struct toec_stack *s, struct toec_tcb *t);
 /* Handles the timeout of a SYN with the option or data. */
 void toec_tfo_lost(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* Handles the SYN-ACK: stores its cookie. Returns the bytes of the SYN's data that it acknowledges;

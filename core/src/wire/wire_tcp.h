@@ -46,8 +46,10 @@
 #define TOEC_TCPOPT_MD5            19u /* RFC 2385: only its presence is checked */
 #define TOEC_TCPOPT_UTO            28u /* RFC 5482 */
 #define TOEC_TCPOPT_UTO_LEN        4u
-#define TOEC_TCPOPT_AO             29u /* RFC 5925 */
-#define TOEC_TCPOPT_FASTOPEN       34u /* RFC 7413; 2 bytes and the cookie */
+#define TOEC_TCPOPT_AO             29u     /* RFC 5925 */
+#define TOEC_TCPOPT_FASTOPEN       34u     /* RFC 7413; 2 bytes and the cookie */
+#define TOEC_TCPOPT_EXP            254u    /* an experiment, named by its magic number (RFC 6994) */
+#define TOEC_TCPOPT_EXP_FASTOPEN   0xf989u /* ... Fast Open before it got its own kind */
 
 TOEC_INLINE toec_u16 toec_tcp_sport(const toec_u8 *t)
 {

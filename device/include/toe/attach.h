@@ -61,6 +61,12 @@ struct toedev_hello {
  * no flows.
  */
 #define TOEDEV_WELCOME_STAYS 2u
+/* SEND may have EOR. */
+#define TOEDEV_WELCOME_EOR 4u
+/* Record boundaries that a TOE keeps per flow, until the bytes before them are acknowledged; a host
+ * sends no EOR beyond it.
+ */
+#define TOEDEV_EOR_MAX 31u
 
 struct toedev_welcome {
     uint32_t magic, version;

@@ -32,8 +32,10 @@ enum toe_cmd_type {
      * and a Fast Open cookie is asked for. NOCOOKIE, with FAST: data may go with the SYN without
      * a cookie */
     TOE_CMD_CONNECT = 3,
-    /* flow, arg0 bytes in the send buffer after those announced before. URGENT: the last of them
-     * ends urgent data (RFC 9293 3.8.5) */
+    /* flow, arg0 bytes in the send buffer after those announced before; 0 only where a SYN waits
+     * for data. URGENT: the last of them ends urgent data (RFC 9293 3.8.5). EOR, only if the
+     * welcome has TOEDEV_WELCOME_EOR: the last of them ends a record, and no segment holds bytes
+     * of both sides; TOEDEV_EOR_MAX boundaries are kept in data not acknowledged */
     TOE_CMD_SEND = 4,
     /* flow, arg0 bytes read; room may be reused */
     TOE_CMD_RECV = 5,
@@ -74,9 +76,9 @@ enum toe_cmd_type {
     /* aux reason, flow as in the refused command, arg0 its ring position, arg1 its type; nothing
      * else happened */
     TOE_CMD_ERROR = 135,
-    /* flow, arg0 cookie: answer to a CONNECT with FAST; written before the tail passes the
-     * CONNECT. SEND, OPTION and CLOSE may follow; then CONNECT_ESTABLISHED or the final
-     * CLOSE_EVENT */
+    /* flow, arg0 cookie, arg1 bytes that the SYN carries at most: answer to a CONNECT with FAST;
+     * written before the tail passes the CONNECT. SEND, OPTION and CLOSE may follow; then
+     * CONNECT_ESTABLISHED or the final CLOSE_EVENT */
     TOE_CMD_CONNECT_READY = 136,
     /* flow, arg0 stream offset behind the peer's urgent data, which may not have arrived yet;
      * before the DATA_RECEIVED with it */
@@ -98,7 +100,8 @@ enum toe_cmd_type {
 #define TOE_F_CONNECT_ALL 0x07u
 #define TOE_F_SEND_PUSH 0x01u
 #define TOE_F_SEND_URGENT 0x02u
-#define TOE_F_SEND_ALL 0x03u
+#define TOE_F_SEND_EOR 0x04u
+#define TOE_F_SEND_ALL 0x07u
 #define TOE_F_RECV_ALL 0x00u
 #define TOE_F_CLOSE_HALF 0x01u
 #define TOE_F_CLOSE_ABORT 0x02u

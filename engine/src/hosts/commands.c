@@ -100,11 +100,11 @@ static void connect_failed(struct qp *qp, struct slot *s, uint32_t cookie, int r
         slot_free(s);
 }
 
-/* Announces the slot to the host, since data may be sent with the SYN. The SYN waits for the host's
- * SEND. */
-static void connect_ready(struct qp *qp, struct slot *s)
+/* Announces the slot to the host, since `room` bytes may be sent with the SYN, which waits for the
+ * host's SEND. */
+static void connect_ready(struct qp *qp, struct slot *s, uint32_t room)
 {
-    struct toe_cmd c = toe_cmd_make(TOE_CMD_CONNECT_READY, 0, 0, s->index, s->cookie, 0);
+    struct toe_cmd c = toe_cmd_make(TOE_CMD_CONNECT_READY, 0, 0, s->index, s->cookie, room);
 
     s->fast = 1;
     s->announced = 1;
@@ -118,7 +118,7 @@ static int do_connect(struct qp *qp, const struct command *c)
     struct toec_buffers bufs;
     struct toec_addr addr, local;
     struct slot *s;
-    int rc, reason = read_address(qp, c, c->flags & TOE_F_CONNECT_V6, &addr, &local);
+    int rc, room = 0, reason = read_address(qp, c, c->flags & TOE_F_CONNECT_V6, &addr, &local);
 
     if (reason == 0 && (c->aux == 0 || c->arg1 > 0xffff))
         reason = TOE_R_INVAL;
@@ -139,9 +139,10 @@ static int do_connect(struct qp *qp, const struct command *c)
     rc = shared_connect(s, &local, &addr, c->aux, (uint16_t)c->arg1, &bufs);
     if (rc < 0)
         connect_failed(qp, s, c->flow, -rc);
-    else if ((c->flags & TOE_F_CONNECT_FAST) &&
-             toec_fastopen(e->stack, s->flow, !!(c->flags & TOE_F_CONNECT_NOCOOKIE), e->now) > 0)
-        connect_ready(qp, s);
+    else if (c->flags & TOE_F_CONNECT_FAST)
+        room = toec_fastopen(e->stack, s->flow, !!(c->flags & TOE_F_CONNECT_NOCOOKIE), e->now);
+    if (room > 0)
+        connect_ready(qp, s, (uint32_t)room);
     return 0;
 }
 
@@ -216,7 +217,7 @@ static int do_send(struct qp *qp, const struct command *c)
         return reason;
     if ((s->state != SLOT_OPEN && !is_fast(s)) || s->half_closed)
         return TOE_R_NOTCONN;
-    if (c->arg0 == 0)
+    if (c->arg0 == 0 && !is_fast(s))
         return TOE_R_INVAL;
     if (c->arg0 > slot_tx_size(s) - s->tx_used)
         return TOE_R_MSGSIZE;
@@ -228,6 +229,8 @@ static int do_send(struct qp *qp, const struct command *c)
         s->tx_used -= c->arg0;
     else if (c->flags & TOE_F_SEND_URGENT)
         reason = from_core(toec_urgent(e->stack, s->flow, e->now));
+    if (reason == 0 && (c->flags & TOE_F_SEND_EOR))
+        (void)toec_eor(e->stack, s->flow); /* a boundary too many is counted there */
     return reason;
 }
 

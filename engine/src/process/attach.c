@@ -271,7 +271,7 @@ static void fill_welcome(const struct control *c, struct toedev_welcome *w)
     memcpy(w->mac, c->mac, sizeof(w->mac));
     memcpy(w->ip, c->options->ip, sizeof(w->ip));
     w->prefix_len = c->options->prefix_len;
-    w->flags = c->options->shared ? TOEDEV_WELCOME_SHARED : 0;
+    w->flags = TOEDEV_WELCOME_EOR | (c->options->shared ? TOEDEV_WELCOME_SHARED : 0);
     memcpy(w->gateway, c->options->gateway, sizeof(w->gateway));
 }
 

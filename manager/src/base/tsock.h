@@ -60,6 +60,12 @@ struct tsock_opts {
     uint16_t kept_key[TKEPT_MAX]; /* level and name; 0: unused, and all after it */
 };
 
+/* Record boundaries that the peer has not acknowledged (eor.h), in two groups. */
+struct teor {
+    uint32_t end[2]; /* stream offset of the last boundary of the group */
+    uint8_t n[2];    /* boundaries; the second group follows the first */
+};
+
 /* Urgent data (urgent.h). */
 enum toob { TOOB_NONE, TOOB_ANNOUNCED /* not received yet */, TOOB_VALID, TOOB_READ };
 
@@ -91,7 +97,7 @@ struct tsock {
     uint8_t claims;          /* TCLAIM_*: the application uses its buffers (lent_buffers.h) */
     uint8_t lingering;       /* close() waits for the peer's acknowledgements */
     bool framed;             /* some received bytes are in frames, not in rx (frames.h) */
-    bool bounded;            /* TCP_NOTSENT_LOWAT bounds what is not sent yet (notsent.h) */
+    bool bounded;            /* TCP_NOTSENT_LOWAT, MSG_EOR or Fast Open bound a write (notsent.h) */
     int32_t lowat;           /* SO_RCVLOWAT; 0 and 1: 1 byte */
     struct tzc *zc;          /* NULL until it sends or receives without a copy (lent_buffers.h) */
 
@@ -125,9 +131,11 @@ struct tsock {
     uint8_t fast;      /* TS_CONNECTING: CONNECT_READY received; the SYN waits for data ... */
     uint8_t fast_sent; /* ... which has been sent */
     uint8_t oob_byte;
-    uint32_t oob_pos; /* stream offset of the last urgent byte */
-    int32_t owner;    /* of F_SETOWN: gets SIGURG */
-    bool owner_tid;   /* ... and is one thread (F_SETOWN_EX) */
+    struct teor eor;
+    uint32_t fast_room; /* `fast`: bytes that the SYN carries; 0: the TOE has not said */
+    uint32_t oob_pos;   /* stream offset of the last urgent byte */
+    int32_t owner;      /* of F_SETOWN: gets SIGURG */
+    bool owner_tid;     /* ... and is one thread (F_SETOWN_EX) */
     struct tsock *accept_head, *accept_tail, *accept_next;
     int32_t child_end;   /* at a fork: the child's descriptor + 1 */
     uint32_t relays;     /* relays that hold it (relay.h) */

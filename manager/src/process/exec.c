@@ -51,7 +51,7 @@ struct image_head {
     uint32_t sock_size, head_size; /* they differ in another build of libtoe */
     int32_t pid;
     uint32_t qps, socks, numbers;
-    uint32_t ip, mask, gw, shared, stays;
+    uint32_t ip, mask, gw, shared, stays, takes_eor, pad;
     struct tconfig cfg;
 };
 
@@ -222,6 +222,7 @@ static void put_all(uint8_t *at)
                            .gw = tctx.gw,
                            .shared = tctx.shared,
                            .stays = tctx.stays,
+                           .takes_eor = tctx.takes_eor,
                            .cfg = tctx.cfg};
 
     for (uint32_t q = 0; q < tctx.qps_n; q++) {
@@ -522,6 +523,7 @@ static bool take_all(const struct image_head *h)
     tctx.gw = h->gw;
     tctx.shared = h->shared;
     tctx.stays = h->stays;
+    tctx.takes_eor = h->takes_eor;
     for (uint32_t q = 0; q < h->qps; q++)
         if (!take_qp(&h->cfg))
             return false;

@@ -16,6 +16,7 @@
 #include "ip6.h"
 #include "lock.h"
 #include "name.h"
+#include "notsent.h"
 #include "option_apply.h"
 #include "policy.h"
 #include "qp.h"
@@ -140,6 +141,8 @@ static int start(struct tsock *s, const struct tname *to, bool fast)
     s->asked = 0;
     s->eof = s->shut = s->connect_failed = s->unconnected = 0;
     s->fast = s->fast_sent = s->oob = 0;
+    s->eor = (struct teor){0};
+    tnotsent_bound(s);
     s->wants_fast = fast;
     s->remote_ip = to->ip;
     s->ip6 = !to->v4;

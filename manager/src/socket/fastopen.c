@@ -17,6 +17,7 @@
 #include "flow.h"
 #include "handle.h"
 #include "ip6.h"
+#include "notsent.h"
 #include "qp.h"
 #include "ready.h"
 #include "tsock.h"
@@ -43,6 +44,8 @@ void tconnect_ready(struct tqp *qp, const struct toe_cmd *c)
     tflow_open(s, qp, slot);
     s->state = TS_CONNECTING;
     s->fast = 1;
+    s->fast_room = toe_cmd_arg1(c);
+    s->bounded = true;
 }
 
 bool tfast_established(struct tqp *qp, const struct toe_cmd *c)
@@ -61,6 +64,7 @@ bool tfast_established(struct tqp *qp, const struct toe_cmd *c)
     s->fast = s->fast_sent = 0;
     s->local_port = htons(toe_cmd_aux(c));
     s->state = TS_OPEN;
+    tnotsent_bound(s);
     if (s->ip6)
         tip6_names(s);
     tobj_notify(&s->obj, EPOLLOUT | EPOLLWRNORM);
@@ -87,7 +91,7 @@ void tfast_settle(struct tsock *s)
     s->wants_fast = 0;
 }
 
-int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool data, bool *kernel)
+int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool *kernel)
 {
     struct tsock *s = tsock_get(fd);
 
@@ -107,7 +111,7 @@ int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool data,
         *kernel = s->state == TS_NEW;
         return terr(EINVAL);
     }
-    if (tconnect_begin(s, fd, addr, len, data, kernel) < 0 || *kernel)
+    if (tconnect_begin(s, fd, addr, len, true, kernel) < 0 || *kernel)
         return *kernel ? 0 : -1;
     if (s->state == TS_CONNECTING && !s->fast)
         return s->nonblock ? terr(EINPROGRESS) : tconnect_wait(s);

@@ -17,9 +17,7 @@ TOE_HIDDEN void tconnect_ready(struct tqp *qp, const struct toe_cmd *c);
 /* Ends a connection known by CONNECT_READY before it is open. */
 TOE_HIDDEN void tfast_ended(struct tsock *s, int error);
 /* Begins the connection of a sendto() with MSG_FASTOPEN. Returns 0 when data may be sent, or -1
- * with errno; *kernel as tconnect_begin() of connect.h. data: there is some, else the SYN does not
- * wait for data. */
-TOE_HIDDEN int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool data,
-                             bool *kernel);
+ * with errno; *kernel as tconnect_begin() of connect.h. */
+TOE_HIDDEN int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool *kernel);
 
 #endif

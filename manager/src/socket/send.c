@@ -8,7 +8,9 @@
 
 #include "attach.h"
 #include "batch.h"
+#include "connect.h"
 #include "ctx.h"
+#include "eor.h"
 #include "fastopen.h"
 #include "fdtab.h"
 #include "host.h"
@@ -83,10 +85,12 @@ void tsend_put(struct tsock *s, uint32_t n, int flags)
 
     if (unlikely(s->state == TS_CONNECTING))
         s->fast_sent = 1;
-    if (unlikely(flags & MSG_OOB))
-        f |= TOE_F_SEND_URGENT;
     s->tx_pos += n;
     s->tx_free -= n;
+    if (unlikely(flags & (MSG_OOB | MSG_EOR))) {
+        f |= flags & MSG_OOB ? TOE_F_SEND_URGENT : 0;
+        f |= flags & MSG_EOR ? teor_add(s) : 0;
+    }
     tbatch_answered(s);
     tqp_send(s->qp, TOE_CMD_SEND, f, 0, s->slot, n, 0);
 }
@@ -119,6 +123,8 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     if (unlikely(s->bounded)) {
         uint32_t room = tnotsent_room(s);
 
+        if ((c->flags & MSG_EOR) && teor_full(s))
+            room = 0;
         n = n < room ? n : room;
     }
     if (!n)
@@ -142,8 +148,8 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
             *c->offset += got;
     }
     c->sent += n;
-    /* MSG_OOB: the last byte of the call is the urgent one */
-    tsend_put(s, n, c->sent == c->want ? c->flags : c->flags & ~MSG_OOB);
+    /* the last byte of the call is the urgent one, or ends the record */
+    tsend_put(s, n, c->sent == c->want ? c->flags : c->flags & ~(MSG_OOB | MSG_EOR));
     return n;
 }
 
@@ -159,11 +165,10 @@ bool tsend_grow(struct tsock *s)
     return now != size;
 }
 
-/* Returns whether bytes can be put now. Before the connection is open they go with the SYN
- * (fastopen.c). */
-static bool can_put(const struct tsock *s)
+/* Returns whether the SYN waits for the first bytes (fastopen.c). */
+static bool waits_for_data(const struct tsock *s)
 {
-    return s->state == TS_OPEN || (s->state == TS_CONNECTING && s->fast && !s->fast_sent);
+    return s->state == TS_CONNECTING && s->fast && !s->fast_sent;
 }
 
 int tsend_may(struct tsock *s)
@@ -177,6 +182,31 @@ int tsend_may(struct tsock *s)
     return terr(s->error && s->state == TS_DEAD ? tsock_take_error(s) : EPIPE);
 }
 
+/* Puts what the SYN carries, and waits for the end of the handshake if the caller waits, as
+ * tcp_sendmsg_fastopen() of Linux. Returns 0 when the rest can be sent, 1 when the call ends with
+ * what it has sent, or -1 with errno. */
+static int put_syn(struct tsock *s, struct tx_call *c)
+{
+    int flags = c->flags;
+    ssize_t n;
+
+    if (c->want > s->fast_room)
+        c->flags &= ~(MSG_OOB | MSG_EOR);
+    n = put(s, c);
+    c->flags = flags;
+    if (n < 0)
+        return -1;
+    if (n == 0 && !s->fast_room) /* such a TOE takes no empty SEND: the SYN waits for the next */
+        return 1;
+    if (n == 0)
+        tsend_put(s, 0, c->flags);
+    if (s->nonblock || (c->flags & MSG_DONTWAIT))
+        return c->sent ? 1 : terr(EINPROGRESS);
+    if (tconnect_wait(s) == 0)
+        return c->sent == c->want;
+    return c->sent && s->state == TS_CONNECTING ? 1 : -1;
+}
+
 static ssize_t send_wait(struct tsock *s, struct tx_call *c)
 {
     uint64_t deadline = 0;
@@ -188,7 +218,16 @@ static ssize_t send_wait(struct tsock *s, struct tx_call *c)
             c->moved = true;
             return (ssize_t)c->sent;
         }
-        if (tsend_may(s) < 0 || (can_put(s) && (n = put(s, c)) < 0))
+        if (tsend_may(s) < 0)
+            return c->sent ? (ssize_t)c->sent : -1;
+        if (unlikely(waits_for_data(s))) {
+            int r = put_syn(s, c);
+
+            if (r)
+                return r > 0 ? (ssize_t)c->sent : -1;
+            continue;
+        }
+        if (s->state == TS_OPEN && (n = put(s, c)) < 0)
             return c->sent ? (ssize_t)c->sent : -1;
         if (c->sent == c->want)
             return (ssize_t)c->sent;
@@ -350,7 +389,7 @@ static ssize_t transmit_fast(int fd, const struct iovec *v, size_t count, int fl
     s = tsock_get(fd);
     if (s)
         tobj_hold(&s->obj);
-    r = tfast_connect(fd, addr, len, n > 0, &kernel);
+    r = tfast_connect(fd, addr, len, &kernel);
     if (s)
         tobj_put(&s->obj);
     tctx_unlock();

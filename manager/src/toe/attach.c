@@ -149,6 +149,7 @@ static void note_welcome(const struct toedev_welcome *w, struct twelcome *out)
     memcpy(&out->gw, w->gateway, 4);
     out->shared = (w->flags & TOEDEV_WELCOME_SHARED) != 0;
     out->stays = (w->flags & TOEDEV_WELCOME_STAYS) != 0;
+    out->takes_eor = (w->flags & TOEDEV_WELCOME_EOR) != 0;
     out->mask = w->prefix_len ? htonl(UINT32_MAX << (32 - w->prefix_len)) : 0;
 }
 

@@ -10,7 +10,7 @@ struct tqp;
 struct twelcome {
     uint32_t engines;
     uint32_t ip, mask, gw;
-    bool shared, stays;
+    bool shared, stays, takes_eor;
 };
 /* Attaches a queue pair on the given engine. NULL with a sentence in err when that fails. */
 TOE_HIDDEN struct tqp *tqp_attach(const struct tconfig *cfg, uint32_t engine, struct twelcome *w,

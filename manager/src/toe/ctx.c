@@ -83,6 +83,7 @@ static bool attach_all(void)
     tctx.gw = w.gw;
     tctx.shared = w.shared;
     tctx.stays = w.stays;
+    tctx.takes_eor = w.takes_eor;
     tctx.generation++;
     tctx.idle_looks = 0;
     tctx.state = TC_UP;

@@ -32,6 +32,7 @@ struct tctx {
     uint32_t ip, mask, gw;            /* of the TOE, network order; gw 0: none */
     bool shared;                      /* the kernel uses its addresses too */
     bool stays;                       /* flows stay on their queue pair (TOEDEV_WELCOME_STAYS) */
+    bool takes_eor;                   /* SEND may have EOR (TOEDEV_WELCOME_EOR) */
     int placeholder_fd;               /* accepted connections are duplicates of it */
     struct toedev_inline_info inside; /* of an engine in this process, maybe not opened yet */
     bool known;                /* ip, mask, gw and inside are filled though nothing is attached */

@@ -212,7 +212,8 @@ struct tqp *tinline_attach(const struct tconfig *cfg, struct twelcome *w, char *
         tqp_detach(qp);
         return NULL;
     }
-    *w = (struct twelcome){.engines = 1, .ip = tctx.ip, .mask = tctx.mask, .gw = tctx.gw};
+    *w = (struct twelcome){
+        .engines = 1, .ip = tctx.ip, .mask = tctx.mask, .gw = tctx.gw, .takes_eor = true};
     if (qp->direct && !cfg->busy_poll_given)
         tctx.cfg.busy_poll_us = tctx.inside.spin_us;
     tctx.sleep_until = UINT64_MAX;

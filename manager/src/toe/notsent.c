@@ -11,8 +11,8 @@
 
 void tnotsent_apply(struct tsock *s)
 {
-    s->bounded = s->opts.notsent_lowat != 0;
-    tsock_option(s, TOE_OPT_NOTSENT_LOWAT, s->bounded);
+    tnotsent_bound(s);
+    tsock_option(s, TOE_OPT_NOTSENT_LOWAT, s->opts.notsent_lowat != 0);
 }
 
 /* Returns the bytes not acknowledged less those sent: in flight, or within `permitted`. */
@@ -45,10 +45,16 @@ static uint32_t waiting(const struct tsock *s)
 
 bool tnotsent_low(const struct tsock *s)
 {
-    return (uint64_t)waiting(s) << 1 < s->opts.notsent_lowat;
+    if (teor_full(s))
+        return false;
+    return !s->opts.notsent_lowat || (uint64_t)waiting(s) << 1 < s->opts.notsent_lowat;
 }
 
 uint32_t tnotsent_room(const struct tsock *s)
 {
+    if (s->state == TS_CONNECTING)
+        return s->fast_room ? s->fast_room : UINT32_MAX;
+    if (!s->opts.notsent_lowat)
+        return UINT32_MAX;
     return waiting(s) < s->opts.notsent_lowat ? STEP : 0;
 }

@@ -6,7 +6,14 @@
 #ifndef LIBTOE_NOTSENT_H
 #define LIBTOE_NOTSENT_H
 
+#include "eor.h"
 #include "tsock.h"
+
+/* Sets s->bounded. */
+static inline void tnotsent_bound(struct tsock *s)
+{
+    s->bounded = s->opts.notsent_lowat || s->fast || s->eor.n[0];
+}
 
 /* Takes s->opts.notsent_lowat into account from now on, and sends OPTION if s has a flow. */
 TOE_HIDDEN void tnotsent_apply(struct tsock *s);
@@ -16,7 +23,8 @@ TOE_HIDDEN uint32_t tnotsent_bytes(const struct tsock *s);
 /* For s->bounded. Returns whether to report EPOLLOUT: less than half of the mark is not sent, so
  * that a woken writer can write a while (tcp_stream_memory_free() of Linux). */
 TOE_HIDDEN bool tnotsent_low(const struct tsock *s);
-/* For s->bounded. Returns the bytes that one step of a write may add: 0 at the mark. */
+/* For s->bounded. Returns the bytes that one step of a write may add: 0 at the mark. Before the
+ * connection is open, those that the SYN carries. */
 TOE_HIDDEN uint32_t tnotsent_room(const struct tsock *s);
 
 /* Returns whether to report EPOLLOUT. */

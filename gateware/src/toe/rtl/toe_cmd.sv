@@ -146,7 +146,7 @@ module toe_cmd
       end
       SwSend: begin
         to_flow = 1'b1;
-        allowed = SendFlags;
+        allowed = SendPush | SendUrgent;  // the welcome does not offer EOR
       end
       SwRecv: begin
         to_flow = 1'b1;

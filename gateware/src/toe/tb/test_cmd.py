@@ -26,6 +26,7 @@ from gateware.src.toe.tb.contract import (
 
 QPS, FPCS = 3, 2
 LACKS = ("BIND", "PORT")  # commands that the gateware rejects as unknown ones
+LACKING = {"SEND": FLAGS["SEND"]["EOR"]}  # flags that the gateware refuses
 FLOW_COMMANDS = ("SEND", "RECV", "CLOSE", "ACCEPT", "RELEASE")
 LISTS, TOP, MODULE = ["src/toe/toe_cmd.f"], "toe_cmd", "gateware.src.toe.tb.test_cmd"
 PARAMETERS = {"Qps": QPS, "Fpcs": FPCS}
@@ -117,7 +118,7 @@ class Qp:
         name = NAME.get(c["kind"]) if c["kind"] in SW.values() else None
         if name is None or name in LACKS:
             return "NOSYS", cmd
-        if c["flags"] & ~sum(FLAGS[name].values()):
+        if c["flags"] & ~(sum(FLAGS[name].values()) - LACKING.get(name, 0)):
             return "INVAL", cmd
         if name in FLOW_COMMANDS or (name == "OPTION" and not c["flags"]):
             return ("flow" if c["flow"] < 1 << self.slots else "BADF"), cmd
