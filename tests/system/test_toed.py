@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+import signal
 import socket
 import stat
 import struct
@@ -202,6 +203,46 @@ def test_user_must_exist(make_lab, tmp_path):
     done = toed(lab, *argv, "--socket", tmp_path / "s", "--user", "no-such-user")
     assert done.returncode == CONFIGURATION
     assert "no-such-user" in done.stderr
+
+
+FLOOD = """
+import selectors, socket, sys, time
+held = selectors.DefaultSelector()
+def add():
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(sys.argv[1])
+    held.register(s, selectors.EVENT_READ)
+for _ in range(300):
+    add()
+print("flooding", flush=True)
+while True:
+    for key, _ in held.select():
+        held.unregister(key.fileobj)
+        key.fileobj.close()
+        add()
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.sanitize
+def test_silent_connections_of_a_user_starve_nobody_else(make_lab, tmp_path):
+    """300 connections that send nothing, each replaced when toed closes it: root attaches, asks and
+    reloads a server during it."""
+    lab = make_lab(args=["--user", "nobody"])
+    with nginx.start(lab, tmp_path) as server:
+        flood = [*NOBODY, labs.PYTHON, "-c", FLOOD, lab.toed.socket]
+        with lab.server.start(flood) as f:
+            proc.wait_until(lambda: "flooding" in f.text(), "the flood", proc=f)
+            for _ in range(10):
+                assert lab.toed.stats()["version"]
+            assert lab.toed.stats()["control"]["evicted"] > 0
+            for i in range(6):
+                code = f"import socket; socket.create_server(('{lab.ip}', {5000 + i}))"
+                lab.run([labs.PYTHON, "-c", code])
+            old = nginx.get(lab, "/pid")
+            server.send_signal(signal.SIGHUP)
+            proc.wait_until(lambda: nginx.get(lab, "/pid") != old, "a new worker serves")
+            assert f.text() == "flooding\n"
 
 
 @pytest.mark.sanitize

@@ -12,6 +12,7 @@
 #include "kernel/link.h"
 #include "options.h"
 
+#include "socket_file.h"
 struct client {
     int fd, pidfd; /* pidfd -1: not available, only the end of fd is noticed */
     int pid;
@@ -40,6 +41,7 @@ struct control {
     int listen_fd, lock_fd, signal_fd, wake_fd, regs_fd;
     struct client *clients;
     uint32_t client_count, client_room;
+    struct socket_file socket_file; /* of listen_fd */
     struct pollfd *polled; /* poll set of the main thread, with room for all clients */
     uint32_t next_qp;
     uint64_t memory;    /* total size of all areas, in bytes */
@@ -48,6 +50,7 @@ struct control {
     uint64_t hung_up;   /* connections closed for an invalid message or a timeout */
 
     pthread_mutex_t lock; /* guards unused, which engines add to */
+    uint64_t evicted;   /* silent connections closed for a newer one (silent.h) */
     struct qp *unused;
 
     uint64_t netio_seed; /* seed of the impairing wire */
@@ -64,7 +67,7 @@ int control_open(struct control *c, char *err, size_t err_size);
 int control_run(struct control *c);
 /* Closes the hosts' connections and unlinks the socket. */
 void control_close(struct control *c);
-/* Adds a client as if it had connected; owns its descriptors. -1: no memory. */
+/* Adds a client of another toed; owns its descriptors. -1: no memory. */
 int control_add_client(struct control *c, const struct client *cl);
 /* engine_config.qp_unused; arg is the struct control. Any engine's thread. */
 void control_qp_unused(void *arg, struct qp *qp);

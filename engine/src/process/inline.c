@@ -176,9 +176,10 @@ static int accept_asker(struct toedev_inline *t)
         return 0;
     for (i = 0; i < ASKERS_MAX && t->askers[i] >= 0; i++)
         continue;
-    if (i == ASKERS_MAX) {
-        close(fd);
-        return 1;
+    if (i == ASKERS_MAX) { /* the oldest has sent nothing: it makes room */
+        close(t->askers[0]);
+        memmove(t->askers, t->askers + 1, (ASKERS_MAX - 1) * sizeof(t->askers[0]));
+        i = ASKERS_MAX - 1;
     }
     t->askers[i] = fd;
     side_watch(t, fd);
@@ -213,8 +214,10 @@ static int hear_asker(struct toedev_inline *t, int fd)
     else if (m.kind == TOEDEV_HELLO_FLOWS)
         query_answer(fd, flows_json(&t->control, m.hello.name));
     for (i = 0; i < ASKERS_MAX; i++)
-        if (t->askers[i] == fd)
-            t->askers[i] = -1;
+        if (t->askers[i] == fd) { /* the rest stays in the order of age */
+            memmove(t->askers + i, t->askers + i + 1, (ASKERS_MAX - 1 - i) * sizeof(fd));
+            t->askers[ASKERS_MAX - 1] = -1;
+        }
     close(fd);
     return 1;
 }
@@ -223,11 +226,11 @@ static int hear_asker(struct toedev_inline *t, int fd)
 static int hear(struct toedev_inline *t)
 {
     struct epoll_event ev[4];
-    int n = epoll_wait(t->side_epoll, ev, 4, 0), done = 0, i;
+    int n = epoll_wait(t->side_epoll, ev, 4, 0), done = 0, asked = 0, i;
 
     for (i = 0; i < n; i++) {
         if (ev[i].data.fd == t->control.listen_fd)
-            done += accept_asker(t);
+            asked = 1;
         else if (ev[i].data.fd == t->control.lock_fd)
             done += accept_claim(t);
         else
@@ -237,6 +240,8 @@ static int hear(struct toedev_inline *t)
 }
 
 static void side(void *arg)
+    if (asked) /* last: it may close a connection that is in ev */
+        done += accept_asker(t);
 {
     (void)hear(arg);
 }

@@ -187,11 +187,11 @@ json_t *stats_json(struct control *c)
     for (i = 0; i < c->engine_count; i++)
         json_array_append_new(engines, engine_json(c, i));
     options_addresses(c->options, address, sizeof(address));
-    return json_pack("{s:s, s:o, s:s, s:s, s:{s:o, s:o}, s:o}", "version", TOEHOLD_VERSION,
+    return json_pack("{s:s, s:o, s:s, s:s, s:{s:o, s:o, s:o}, s:o}", "version", TOEHOLD_VERSION,
                      "uptime_s", number((engine_clock() - c->started) / NS_PER_S), "address",
                      address, "manager", c->polling ? "polling" : "interrupts", "control",
-                     "refused", number(c->refused), "hung_up", number(c->hung_up), "engines",
-                     engines);
+                     "refused", number(c->refused), "hung_up", number(c->hung_up), "evicted",
+                     number(c->evicted), "engines", engines);
 }
 
 void query_answer(int fd, json_t *j)
