@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "address.h"
 #include "hosts/qp.h"
 #include "kernel/link.h"
 #include "options.h"
@@ -38,6 +39,7 @@ struct control {
     uint32_t mtu_seen; /* the interface's when last checked; 0: not yet */
     uint8_t mac[6];
 
+    struct address_claims addresses;
     int listen_fd, lock_fd, signal_fd, wake_fd, regs_fd;
     struct client *clients;
     uint32_t client_count, client_room;

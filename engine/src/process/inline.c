@@ -125,17 +125,21 @@ static int probe_interface(const struct options *o, char *err, size_t err_size)
     struct netio *n = NULL;
     uint8_t mac[6];
     uint32_t mtu;
+    struct address_claims addresses;
     int lock = interlock_claim(o->netif, err, err_size), rc;
 
     if (lock == -1)
         return EXIT_CONFIG;
-    rc = setup_netio(o, 1, 0, -1, &n, err, err_size);
+    rc = address_hold(o, &addresses, err, err_size);
+    if (rc < 0)
+        rc = setup_netio(o, 1, 0, -1, &n, err, err_size);
     if (rc < 0)
         rc = setup_settle(o, n, &info, &mtu, mac, err, err_size);
     if (n)
         netio_close(n);
     if (lock >= 0)
         close(lock);
+    address_release(&addresses);
     return rc < 0 ? 0 : rc;
 }
 
@@ -292,6 +296,7 @@ static void free_all(struct toedev_inline *t)
         qp_free(t->qp);
     if (t->control.lock_fd >= 0)
         close(t->control.lock_fd);
+    address_release(&t->control.addresses);
     if (t->side_epoll >= 0)
         close(t->side_epoll);
     for (i = 0; i < ASKERS_MAX; i++)
@@ -327,6 +332,8 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
         return -1;
     if (c->lock_fd >= 0)
         side_watch(t, c->lock_fd);
+    if (address_hold(&t->options, &c->addresses, err, err_size) >= 0)
+        return -1;
     if (setup_netio(&t->options, seed, 0, -1, &cfg.netio, err, err_size) >= 0)
         return -1;
     if (setup_settle(&t->options, cfg.netio, &c->info, &c->mtu, c->mac, err, err_size) < 0) {
@@ -397,6 +404,7 @@ static struct toedev_inline *new_inline(const char *text, char *err, size_t err_
         t->askers[i] = -1;
     t->control.options = &t->options;
     t->control.listen_fd = t->control.lock_fd = -1;
+    t->control.addresses = (struct address_claims){{-1, -1}};
     t->control.signal_fd = t->control.wake_fd = t->control.regs_fd = -1;
     t->control.engines = &t->engine;
     t->control.engine_count = 1;
@@ -480,6 +488,7 @@ static void inline_forget(struct toedev_inline *t)
 {
     if (t->control.lock_fd >= 0)
         close(t->control.lock_fd);
+    address_release(&t->control.addresses);
     if (t->control.listen_fd >= 0)
         close(t->control.listen_fd);
 }

@@ -30,7 +30,8 @@ int control_init(struct control *c, const struct options *o)
     pthread_mutex_init(&c->lock, NULL);
     c->options = o;
     c->started = engine_clock();
-    c->lock_fd = -1; /* no interface is claimed yet */
+    c->lock_fd = -1; /* no interface is claimed yet, and no address */
+    c->addresses = (struct address_claims){{-1, -1}};
     c->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     if (c->signal_fd < 0)
         return -1;
