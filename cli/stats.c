@@ -38,11 +38,10 @@ static int parse(int argc, char **argv, const char **socket_path, bool *json, bo
     const struct cli_option known[] = {
         {"json", .flag = json}, {"socket", .text = socket_path}, {.name = NULL}};
     int code =
-        cli_options(&(struct cli_options){.verb = "stats", .known = known, .usage = cli_usage},
-                    argc, argv, done);
+        cli_options(&(struct cli_options){.verb = "stats", .known = known}, argc, argv, done);
 
     if (*done)
-        cli_usage(false);
+        cli_usage_of("stats");
     if (code || *done)
         return code;
     if (optind < argc) {

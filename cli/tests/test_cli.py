@@ -137,15 +137,37 @@ class Usage(Case):
                 self.assertEqual(r.returncode, 2, r.stderr)
                 self.assertEqual(r.stdout, "")
                 self.assertIn("toehold: ", r.stderr)
+                self.assertLessEqual(r.stderr.count("\n"), 2)  # a typo costs no page
+
+    def test_names_of_options_are_written_in_full(self):
+        for args, name in (
+            (["rtt", "--time", "2"], "timeout-ms"),
+            (["stats", "--js"], "json"),
+            (["run", "--req", "true"], "require"),
+            (["reg", "list", "--js"], "json"),
+        ):
+            with self.subTest(args=args):
+                r = self.toehold(*args)
+                self.assertEqual((r.returncode, r.stdout), (2, ""))
+                self.assertIn(f"write --{name} in full", r.stderr)
 
     def test_help_and_version_go_to_stdout(self):
-        for args in (["--help"], ["-h"], ["run", "--help"], ["stats", "--help"]):
+        for args in (["--help"], ["-h"], ["help"], ["run", "--help"], ["run", "-h"]):
             r = self.toehold(*args)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
             self.assertIn("usage: toehold run", r.stdout)
-        r = self.toehold("--version")
-        self.assertEqual(r.returncode, 0)
-        self.assertRegex(r.stdout, r"^toehold \d+\.\d+\.\d+ ")
+        for verb in ("run", "flows", "stats", "offload", "reg", "rtt"):
+            r = self.toehold("help", verb)
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+            self.assertTrue(r.stdout.startswith(f"usage: toehold {verb} "), r.stdout)
+            self.assertEqual(r.stdout, self.toehold(verb, "-h").stdout)
+        for args in (["help", "fly"], ["help", "run", "more"]):
+            r = self.toehold(*args)
+            self.assertEqual((r.returncode, r.stdout), (2, ""))
+        for option in ("--version", "-V"):
+            r = self.toehold(option)
+            self.assertEqual(r.returncode, 0)
+            self.assertRegex(r.stdout, r"^toehold \d+\.\d+\.\d+ ")
 
 
 class Settings(Case):

@@ -59,6 +59,7 @@ WRONG = {
     "+ --fst-on nothing": "--fst-on nothing: no such counter",
     "+ --fst-on packet_in": "--fst-from, --fst-on and --fst-cycles are of --fst FILE",
     "+ --nope": "there is no option '--nope'",
+    "+ --see 1": "there is no option '--see'; write --seed in full",
     "+ -xy": "there is no option '-x'",
     "+ --mtu": "--mtu: want a value",
     "+ more": "'more': options only",

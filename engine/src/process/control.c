@@ -338,7 +338,7 @@ int control_run(struct control *c)
             free_unused(c);
         if (p[P_LOCK].revents)
             accept_claims(c);
-        n = p[P_SIGNAL].revents;
+        n = p[P_SIGNAL].revents && control_signalled(c);
         gone = interface_watch(c, p[P_LINK].revents) | serve_kernel(c, p, &tidy);
         if (p[P_LISTEN].revents)
             accept_clients(c); /* last: it changes clients and poll set */

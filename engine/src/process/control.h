@@ -12,8 +12,8 @@
 #include "hosts/qp.h"
 #include "kernel/link.h"
 #include "options.h"
-
 #include "socket_file.h"
+
 struct client {
     int fd, pidfd; /* pidfd -1: not available, only the end of fd is noticed */
     int pid;
@@ -41,18 +41,18 @@ struct control {
 
     struct address_claims addresses;
     int listen_fd, lock_fd, signal_fd, wake_fd, regs_fd;
+    struct socket_file socket_file; /* of listen_fd */
     struct client *clients;
     uint32_t client_count, client_room;
-    struct socket_file socket_file; /* of listen_fd */
     struct pollfd *polled; /* poll set of the main thread, with room for all clients */
     uint32_t next_qp;
     uint64_t memory;    /* total size of all areas, in bytes */
     struct user *users; /* the users that have queue pairs */
     uint64_t refused;   /* hellos that were refused */
     uint64_t hung_up;   /* connections closed for an invalid message or a timeout */
+    uint64_t evicted;   /* silent connections closed for a newer one (silent.h) */
 
     pthread_mutex_t lock; /* guards unused, which engines add to */
-    uint64_t evicted;   /* silent connections closed for a newer one (silent.h) */
     struct qp *unused;
 
     uint64_t netio_seed; /* seed of the impairing wire */
@@ -64,9 +64,11 @@ struct control {
 /* Opens the socket at options->socket, which does not exist before. Returns 0, or an exit code with
  * a message in err. */
 int control_open(struct control *c, char *err, size_t err_size);
-/* Serves until SIGTERM, SIGINT or SIGHUP, until the interface is gone, or another toed has taken
+/* Serves until SIGTERM or SIGINT, until the interface is gone, or another toed has taken
  * over (c->given_away). Returns 0 or an exit code. */
 int control_run(struct control *c);
+/* Reads the signals that have arrived. Returns non-zero when one of them ends the process. */
+int control_signalled(const struct control *c);
 /* Closes the hosts' connections and unlinks the socket. */
 void control_close(struct control *c);
 /* Adds a client of another toed; owns its descriptors. -1: no memory. */

@@ -283,7 +283,7 @@ static int settle_address(struct daemon *d)
     struct claim claim;
 
     while ((claim = address_claim(&d->control)).state == TOEC_IP4_TESTED)
-        if (poll(&p, 1, CLAIM_LOOK_MS) > 0)
+        if (poll(&p, 1, CLAIM_LOOK_MS) > 0 && control_signalled(&d->control))
             return 0;
     if (claim.state != TOEC_IP4_TAKEN)
         return -1;
