@@ -140,7 +140,7 @@ static int load_with(struct steer *s, const char *ifname, uint32_t flags)
 }
 
 /* Returns the name of the first capability that the kernel asks for and this process has not; NULL:
- * it has all. CAP_SYS_ADMIN stands for CAP_BPF and CAP_PERFMON. */
+ * it has all. CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON. */
 static const char *missing_capability(int shared)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
