@@ -11,7 +11,7 @@
     "toehold run [--require] [--socket PATH] [--report] [--busy-poll-us N] [--] COMMAND...\n"      \
     "       toehold run --engine inline|thread|gateware --netif SPEC --ip A.B.C.D/LEN [options]\n" \
     "                   [--] COMMAND...\n"
-#define STATS   "toehold stats [--json] [--socket PATH]\n"
+#define STATS   "toehold stats [--all] [--json] [--every SECONDS [--count N]] [--socket PATH]\n"
 #define OFFLOAD "toehold offload [--json] [--socket PATH] [NAME on|off]...\n"
 
 #define SOCKET                                                                                     \
@@ -47,7 +47,11 @@ static const char run_text[] =
     "                    --netif, --ip, --gateway, --ip6, --gateway6, --mac, --mtu, --seed\n";
 
 static const char flows_text[] = "flows    lists listeners and flows, as ss -tinop\n";
-static const char stats_text[] = "stats    prints the counters of toed; --json: as JSON\n";
+static const char stats_text[] =
+    "stats    prints the figures of toed that are not zero, with their meaning; --json: as JSON\n"
+    "  --all             zeros and offloads too\n"
+    "  --every SECONDS   again and again, what has changed: value, delta and rate (1/s)\n"
+    "  --count N         ... N times\n";
 static const char bench_text[] = "bench    loads a TCP server and measures, or is the server\n";
 static const char offload_text[] =
     "offload  shows the offloads of toed's interface, or switches them (as ethtool -k, -K);\n"

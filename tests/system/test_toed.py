@@ -337,6 +337,34 @@ def test_silent_connections_of_a_user_starve_nobody_else(make_lab, tmp_path):
             assert f.text() == "flooding\n"
 
 
+def test_statistics_as_text_and_as_json_have_the_same_figures(lab):
+    """All figures have a description; `--all` prints each name of the JSON, and no other."""
+    with lab.app([labs.PYTHON, "-c", LISTEN]) as server:
+        proc.wait_until(lambda: "serving" in server.text(), "it serves", proc=server)
+        said = lab.toed.stats()
+        argv = [paths.built("toehold"), "stats", "--socket", lab.toed.socket]
+        text = proc.run([*argv, "--all"]).stdout
+        short = proc.run(argv).stdout
+    engine = said["engines"][0]
+    for group in ("netio", "usage", "counters"):
+        assert set(engine[group]) == set(said["help"][group]), group
+    assert set(said["control"]) == set(said["help"]["control"])
+    assert all(h["help"] for group in said["help"].values() for h in group.values())
+    names = {n for n, v in said.items() if not isinstance(v, dict | list)}
+    names |= {n for group in said["help"].values() for n in group}
+    names |= {o["name"] for o in engine["offload"]} | {o["word"] for o in engine["offload"]}
+    names |= {a.split()[0] for a in engine["ip6"]}
+    columns = set(engine["queue_pairs"][0])
+    for name in names:
+        assert re.search(rf"(^| ) *{re.escape(name)}( |$)", text, re.M), name
+    head = re.search(r"queue pairs\n(.*)\n(.*)\n", text)
+    assert set(re.split(r"[ /]+", head[1].strip())) == columns
+    printed = {line.split()[0] for line in text.splitlines() if line.startswith("  ")}
+    assert {p for p in printed if not p.isdigit()} - {"id"} <= names
+    assert len(short.splitlines()) < 80 < len(text.splitlines())
+    assert not re.search(r"^  \w+ +0 ", short, re.M)
+
+
 @pytest.mark.sanitize
 def test_rubbish_on_the_control_socket(lab, tmp_path):
     """Whatever a program writes there, toed answers or hangs up, and keeps running."""

@@ -169,7 +169,7 @@ static int client_message(struct control *c, struct client *cl)
     }
     if (m.kind == TOEDEV_HELLO_QUERY) {
         attach_discard(&m);
-        query_answer(cl->fd, stats_json(c));
+        query_answer(cl->fd, stats_json(c, m.hello.name));
         return -1;
     }
     if (m.kind == TOEDEV_HELLO_OFFLOAD) {

@@ -210,7 +210,7 @@ static int hear_asker(struct toedev_inline *t, int fd)
         return 0;
     attach_discard(&m);
     if (m.kind == TOEDEV_HELLO_QUERY)
-        query_answer(fd, stats_json(&t->control));
+        query_answer(fd, stats_json(&t->control, m.hello.name));
     else if (m.kind == TOEDEV_HELLO_OFFLOAD)
         query_answer(fd, offload_answer(&t->control, fd, m.hello.name));
     else if (m.kind == TOEDEV_HELLO_RTT)
@@ -240,12 +240,12 @@ static int hear(struct toedev_inline *t)
         else
             done += hear_asker(t, ev[i].data.fd);
     }
+    if (asked) /* last: it may close a connection that is in ev */
+        done += accept_asker(t);
     return done;
 }
 
 static void side(void *arg)
-    if (asked) /* last: it may close a connection that is in ev */
-        done += accept_asker(t);
 {
     (void)hear(arg);
 }
