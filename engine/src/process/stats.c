@@ -248,8 +248,8 @@ json_t *stats_json(struct control *c, const char *more)
     for (i = 0; i < c->engine_count; i++)
         json_array_append_new(engines, engine_json(c, i));
     options_addresses(c->options, address, sizeof(address));
-    j = json_pack("{s:i, s:s, s:o, s:s, s:s, s:{s:o, s:o, s:o}, s:o}", "schema_version",
-                  SCHEMA_VERSION, "version", TOEHOLD_VERSION, "uptime_s",
+    j = json_pack("{s:s, s:i, s:o, s:s, s:s, s:{s:o, s:o, s:o}, s:o}", "version", TOEHOLD_VERSION,
+                  "schema_version", SCHEMA_VERSION, "uptime_s",
                   number((engine_clock() - c->started) / NS_PER_S), "address", address, "manager",
                   c->polling ? "polling" : "interrupts", "control", "refused", number(c->refused),
                   "hung_up", number(c->hung_up), "evicted", number(c->evicted), "engines", engines);
