@@ -145,13 +145,13 @@ static void print_queue_pairs(const json_t *pairs, const struct style *style)
     if (json_array_size(pairs) == 0)
         return;
     printf("%squeue pairs%s\n", style->head, style->end);
-    printf("  %4s %8s %-16s %13s %9s %14s %14s %7s %6s\n", "id", "pid", "name", "slots_used/slots",
+    printf("  %4s %8s %-16s %13s %9s %12s %12s %7s %6s\n", "id", "pid", "name", "slots_used/slots",
            "listeners", "sw_commands", "hw_commands", "errors", "halted");
     json_array_foreach(pairs, i, qp)
     {
         const char *name = json_string_value(json_object_get(qp, "name"));
 
-        printf("  %4lld %8lld %-16s %8lld/%-7lld %9lld %14lld %14lld %7lld %6lld\n",
+        printf("  %4lld %8lld %-16s %8lld/%-7lld %9lld %12lld %12lld %7lld %6lld\n",
                integer(qp, "id"), integer(qp, "pid"), name ? name : "", integer(qp, "slots_used"),
                integer(qp, "slots"), integer(qp, "listeners"), integer(qp, "sw_commands"),
                integer(qp, "hw_commands"), integer(qp, "errors"), integer(qp, "halted"));

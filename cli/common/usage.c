@@ -21,7 +21,7 @@
 static const char head[] =
     "usage: " RUN
     "       toehold flows [--json] [--socket PATH] [FILTER...] (toehold flows --help)\n"
-    "       " STATS
+    "       " STATS "       toehold metrics [--listen ADDRESS:PORT|unix:PATH] [--socket PATH]\n"
     "       toehold bench pingpong|bulk|conns|http|serve ... (toehold bench --help)\n"
     "       " OFFLOAD
     "       toehold reg list|blocks|dump|read|write|watch ... (toehold reg --help)\n"
@@ -52,6 +52,8 @@ static const char stats_text[] =
     "  --all             zeros and offloads too\n"
     "  --every SECONDS   again and again, what has changed: value, delta and rate (1/s)\n"
     "  --count N         ... N times\n";
+static const char metrics_text[] =
+    "metrics  prints or serves the figures of toed as OpenMetrics (Prometheus)\n";
 static const char bench_text[] = "bench    loads a TCP server and measures, or is the server\n";
 static const char offload_text[] =
     "offload  shows the offloads of toed's interface, or switches them (as ethtool -k, -K);\n"
@@ -69,8 +71,8 @@ static const char exit_text[] =
 
 void cli_usage(void)
 {
-    printf("%s\n%s%s%s%s%s%s%s%s", head, run_text, flows_text, stats_text, bench_text, offload_text,
-           reg_text, rtt_text, exit_text);
+    printf("%s\n%s%s%s%s%s%s%s%s%s", head, run_text, flows_text, stats_text, metrics_text,
+           bench_text, offload_text, reg_text, rtt_text, exit_text);
 }
 
 void cli_usage_of(const char *verb)

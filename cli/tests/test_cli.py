@@ -159,7 +159,7 @@ class Usage(Case):
             r = self.toehold(*args)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
             self.assertIn("usage: toehold run", r.stdout)
-        for verb in ("run", "flows", "stats", "offload", "reg", "rtt"):
+        for verb in ("run", "flows", "stats", "metrics", "offload", "reg", "rtt"):
             r = self.toehold("help", verb)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
             self.assertTrue(r.stdout.startswith(f"usage: toehold {verb} "), r.stdout)
