@@ -17,8 +17,8 @@ struct address_claims {
 
 /*
  * Checks that no interface of the kernel has the addresses of --ip and --ip6, and claims them in
- * this network namespace. Wires and files need no claim, as their frames do not pass this host's
- * network. Returns -1 to continue, or an exit code with a message in err.
+ * this network namespace. Wires and files (interlock_is_private()) need no claim, as their frames
+ * do not pass this host's network. Returns -1 to continue, or an exit code with a message in err.
  */
 int address_hold(const struct options *o, struct address_claims *c, char *err, size_t err_size);
 void address_release(struct address_claims *c);

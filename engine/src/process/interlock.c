@@ -54,8 +54,15 @@ static const char *unwrapped(const char *spec)
 
 int interlock_is_private(const char *spec)
 {
+    static const char *const private[] = {"wire:",         "pcap:",         "dpdk:net_memif",
+                                          "dpdk:net_ring", "dpdk:net_null", "dpdk:net_pcap"};
+    size_t i;
+
     spec = unwrapped(spec);
-    return spec && (strncmp(spec, "wire:", 5) == 0 || strncmp(spec, "pcap:", 5) == 0);
+    for (i = 0; spec && i < sizeof(private) / sizeof(private[0]); i++)
+        if (strncmp(spec, private[i], strlen(private[i])) == 0)
+            return 1;
+    return 0;
 }
 
 /* Derives the claim from a specification. Returns 0 when it names nothing that another engine could
