@@ -10,6 +10,7 @@
 #include "common/message.h"
 #include "common/usage.h"
 #include "flows/flows.h"
+#include "metrics.h"
 #include "offload.h"
 #include "reg/reg.h"
 #include "rtt/rtt.h"
@@ -21,30 +22,66 @@ static const struct verb {
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns an exit code */
 } verbs[] = {{"run", cli_run},     {"flows", cli_flows},     {"stats", cli_stats},
              {"bench", cli_bench}, {"offload", cli_offload}, {"reg", cli_reg},
-             {"rtt", cli_rtt}};
+             {"rtt", cli_rtt},     {"metrics", cli_metrics}};
 
-int main(int argc, char **argv)
+#define VERBS "run, flows, stats, metrics, bench, offload, reg or rtt"
+
+static const struct verb *find(const char *name)
 {
     size_t i;
 
-    if (argc < 2) {
-        cli_message("a subcommand is missing; give run, flows, stats, bench, offload, reg or rtt");
-        cli_usage(true);
-        return CLI_USAGE;
-    }
     for (i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
-        if (!strcmp(argv[1], verbs[i].name))
-            return verbs[i].run(argc - 1, argv + 1);
+        if (!strcmp(name, verbs[i].name))
+            return &verbs[i];
+    return NULL;
+}
+
+static int wrong_verb(void)
+{
+    cli_message("give " VERBS "; toehold --help shows them");
+    return CLI_USAGE;
+}
+
+/* `toehold help [VERB]` */
+static int help(int argc, char **argv)
+{
+    char option[] = "--help", *words[] = {argc > 0 ? argv[0] : NULL, option, NULL};
+    const struct verb *v = argc > 0 ? find(argv[0]) : NULL;
+
+    if (argc > 1) {
+        cli_message("help: unexpected argument %s", argv[1]);
+        return wrong_verb();
+    }
+    if (v)
+        return v->run(2, words);
+    if (argc > 0) {
+        cli_message("help: unknown subcommand %s", argv[0]);
+        return wrong_verb();
+    }
+    cli_usage();
+    return CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+    const struct verb *v = argc > 1 ? find(argv[1]) : NULL;
+
+    if (v)
+        return v->run(argc - 1, argv + 1);
+    if (argc < 2) {
+        cli_message("a subcommand is missing");
+        return wrong_verb();
+    }
+    if (!strcmp(argv[1], "help"))
+        return help(argc - 2, argv + 2);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        cli_usage(false);
+        cli_usage();
         return CLI_OK;
     }
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
         printf("toehold %s (device contract %u)\n", TOEHOLD_VERSION, TOEDEV_CONTRACT_VERSION);
         return CLI_OK;
     }
-    cli_message("unknown subcommand %s; give run, flows, stats, bench, offload, reg or rtt",
-                argv[1]);
-    cli_usage(true);
-    return CLI_USAGE;
+    cli_message("unknown subcommand %s", argv[1]);
+    return wrong_verb();
 }

@@ -48,11 +48,10 @@ static int parse(int argc, char **argv, struct request *r)
     const struct cli_option known[] = {
         {"json", .flag = &r->json}, {"socket", .text = &r->socket_path}, {.name = NULL}};
     int code =
-        cli_options(&(struct cli_options){.verb = "offload", .known = known, .usage = cli_usage},
-                    argc, argv, &r->done);
+        cli_options(&(struct cli_options){.verb = "offload", .known = known}, argc, argv, &r->done);
 
     if (r->done)
-        cli_usage(false);
+        cli_usage_of("offload");
     if (code || r->done)
         return code;
     if ((argc - optind) % 2) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -17,6 +18,8 @@
 #include "common/options.h"
 #include "common/usage.h"
 #include "stats.h"
+
+#define SCHEMA_VERSION 1 /* of an answer without one, and of --every */
 
 struct style {
     const char *head, *end;
@@ -33,48 +36,99 @@ static struct style choose_style(void)
     return (struct style){"\033[1m", "\033[0m"};
 }
 
-static int parse(int argc, char **argv, const char **socket_path, bool *json, bool *done)
+struct request {
+    const char *socket_path;
+    bool json, all, done;
+    uint64_t every_s, count; /* 0: once; 0: without an end */
+};
+
+/* How the table is printed. */
+struct print {
+    struct style style;
+    const json_t *help; /* {group: {name: {unit, help}}} of the TOE; NULL: it sends none */
+    bool all;           /* zeros too */
+    unsigned zeros;     /* left out */
+};
+
+static int parse(int argc, char **argv, struct request *r)
 {
     const struct cli_option known[] = {
-        {"json", .flag = json}, {"socket", .text = socket_path}, {.name = NULL}};
+        {"json", 'j', .flag = &r->json},
+        {"all", 'a', .flag = &r->all},
+        {"every", .number = &r->every_s, .min = 1, .max = 86400, .unit = "seconds"},
+        {"count", .number = &r->count, .min = 1, .max = UINT32_MAX},
+        {"socket", .text = &r->socket_path},
+        {.name = NULL}};
     int code =
-        cli_options(&(struct cli_options){.verb = "stats", .known = known, .usage = cli_usage},
-                    argc, argv, done);
+        cli_options(&(struct cli_options){.verb = "stats", .known = known}, argc, argv, &r->done);
 
-    if (*done)
-        cli_usage(false);
-    if (code || *done)
+    if (r->done)
+        cli_usage_of("stats");
+    if (code || r->done)
         return code;
     if (optind < argc) {
-        cli_message("stats: unexpected argument %s", argv[optind]);
+        cli_message("stats: unexpected argument %s; toehold stats --help shows the options",
+                    argv[optind]);
+        return CLI_USAGE;
+    }
+    if (r->count && !r->every_s) {
+        cli_message("stats: --count needs --every");
         return CLI_USAGE;
     }
     return CLI_OK;
 }
 
-static void print_value(const char *indent, const char *name, const json_t *value)
+/* Returns the description of a figure, with its unit where the description lacks it. */
+static const char *help_of(const struct print *p, const char *group, const char *name,
+                           const char **unit)
 {
-    if (json_is_integer(value))
-        printf("%s%-28s %15" JSON_INTEGER_FORMAT "\n", indent, name, json_integer_value(value));
-    else if (json_is_real(value))
-        printf("%s%-28s %15.1f\n", indent, name, json_real_value(value));
-    else if (json_is_string(value))
-        printf("%s%-28s %15s\n", indent, name, json_string_value(value));
-    else if (json_is_boolean(value))
-        printf("%s%-28s %15s\n", indent, name, json_is_true(value) ? "yes" : "no");
+    const json_t *entry = json_object_get(json_object_get(p->help, group), name);
+    const char *text = json_string_value(json_object_get(entry, "help"));
+
+    *unit = json_string_value(json_object_get(entry, "unit"));
+    if (!*unit)
+        *unit = "";
+    return text ? text : "";
 }
 
-static void print_group(const char *title, json_t *object, const struct style *style)
+static void print_value(struct print *p, const char *group, const char *name, const json_t *value)
 {
+    const char *indent = group ? "  " : "", *unit = "";
+    const char *help = group ? help_of(p, group, name, &unit) : "";
+    char text[64];
+
+    if (json_is_integer(value)) {
+        if (group && !p->all && json_integer_value(value) == 0) {
+            p->zeros++;
+            return;
+        }
+        snprintf(text, sizeof text, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    } else if (json_is_real(value)) {
+        snprintf(text, sizeof text, "%.1f", json_real_value(value));
+    } else if (json_is_string(value)) {
+        snprintf(text, sizeof text, "%s", json_string_value(value));
+    } else if (json_is_boolean(value)) {
+        snprintf(text, sizeof text, "%s", json_is_true(value) ? "yes" : "no");
+    } else {
+        return;
+    }
+    if (*help)
+        printf("%s%-28s %15s  %-6s %s\n", indent, name, text, unit, help);
+    else
+        printf("%s%-28s %15s\n", indent, name, text);
+}
+
+static void print_group(struct print *p, const char *title, const char *group, json_t *of)
+{
+    json_t *object = json_object_get(of, group), *value;
     const char *name;
-    json_t *value;
 
     if (!json_is_object(object) || json_object_size(object) == 0)
         return;
-    printf("%s%s%s\n", style->head, title, style->end);
+    printf("%s%s%s\n", p->style.head, title, p->style.end);
     json_object_foreach(object, name, value)
     {
-        print_value("  ", name, value);
+        print_value(p, group, name, value);
     }
 }
 
@@ -91,16 +145,43 @@ static void print_queue_pairs(const json_t *pairs, const struct style *style)
     if (json_array_size(pairs) == 0)
         return;
     printf("%squeue pairs%s\n", style->head, style->end);
-    printf("  %4s %8s %-16s %13s %9s %14s %14s %7s\n", "id", "pid", "name", "slots", "listeners",
-           "sw_commands", "hw_commands", "errors");
+    printf("  %4s %8s %-16s %13s %9s %12s %12s %7s %6s\n", "id", "pid", "name", "slots_used/slots",
+           "listeners", "sw_commands", "hw_commands", "errors", "halted");
     json_array_foreach(pairs, i, qp)
     {
         const char *name = json_string_value(json_object_get(qp, "name"));
 
-        printf("  %4lld %8lld %-16s %6lld/%-6lld %9lld %14lld %14lld %7lld\n", integer(qp, "id"),
-               integer(qp, "pid"), name ? name : "", integer(qp, "slots_used"),
+        printf("  %4lld %8lld %-16s %8lld/%-7lld %9lld %12lld %12lld %7lld %6lld\n",
+               integer(qp, "id"), integer(qp, "pid"), name ? name : "", integer(qp, "slots_used"),
                integer(qp, "slots"), integer(qp, "listeners"), integer(qp, "sw_commands"),
-               integer(qp, "hw_commands"), integer(qp, "errors"));
+               integer(qp, "hw_commands"), integer(qp, "errors"), integer(qp, "halted"));
+    }
+}
+
+static bool is_set(const json_t *object, const char *name)
+{
+    return json_is_true(json_object_get(object, name));
+}
+
+/* One line for each offload: its names, and its state as `ethtool -k` prints it. */
+static void print_offload(const json_t *list, const struct style *style)
+{
+    const json_t *o;
+    size_t i;
+
+    if (json_array_size(list) == 0)
+        return;
+    printf("%soffload%s\n", style->head, style->end);
+    json_array_foreach(list, i, o)
+    {
+        const char *name = json_string_value(json_object_get(o, "name"));
+        const char *word = json_string_value(json_object_get(o, "word"));
+
+        printf("  %-28s %15s  %s%s%s\n", name ? name : "", is_set(o, "active") ? "on" : "off",
+               word ? word : "", is_set(o, "fixed") ? " [fixed]" : "",
+               is_set(o, "requested") != is_set(o, "active") && !is_set(o, "fixed")
+                   ? is_set(o, "requested") ? " [requested on]" : " [requested off]"
+                   : "");
     }
 }
 
@@ -156,39 +237,46 @@ static json_t *total_of(const json_t *engines)
     return total;
 }
 
-static void print_figures(json_t *of, const struct style *style)
+static void print_figures(json_t *of, struct print *p)
 {
-    print_group("interface", json_object_get(of, "netio"), style);
-    print_list("IPv6 addresses", json_object_get(of, "ip6"), style);
-    print_group("in use", json_object_get(of, "usage"), style);
-    print_group("counters", json_object_get(of, "counters"), style);
+    print_group(p, "interface", "netio", of);
+    print_list("IPv6 addresses", json_object_get(of, "ip6"), &p->style);
+    print_group(p, "in use", "usage", of);
+    print_group(p, "counters", "counters", of);
 }
 
-static void print_table(const json_t *root)
+static void print_table(json_t *root, bool all)
 {
-    struct style style = choose_style();
+    struct print p = {.style = choose_style(), .help = json_object_get(root, "help"), .all = all};
     const json_t *engines = json_object_get(root, "engines"), *value;
     json_t *engine;
     const char *name;
     size_t i;
 
-    json_object_foreach((json_t *)root, name, value)
+    json_object_foreach(root, name, value)
     {
-        print_value("", name, value);
+        print_value(&p, NULL, name, value);
     }
+    print_group(&p, "control", "control", root);
     if (json_array_size(engines) > 1) {
-        printf("\n%sall %zu engines%s\n", style.head, json_array_size(engines), style.end);
-        print_figures(json_object_get(root, "total"), &style);
+        printf("\n%sall %zu engines%s\n", p.style.head, json_array_size(engines), p.style.end);
+        print_figures(json_object_get(root, "total"), &p);
     }
     json_array_foreach(engines, i, engine)
     {
-        printf("\n%sengine %lld%s\n", style.head, integer(engine, "id"), style.end);
-        print_figures(engine, &style);
-        print_queue_pairs(json_object_get(engine, "queue_pairs"), &style);
+        printf("\n%sengine %lld%s\n", p.style.head, integer(engine, "id"), p.style.end);
+        print_figures(engine, &p);
+        if (all)
+            print_offload(json_object_get(engine, "offload"), &p.style);
+        print_queue_pairs(json_object_get(engine, "queue_pairs"), &p.style);
     }
+    if (p.zeros)
+        printf("\n%u figures that are zero are left out, and the offloads: --all shows them\n",
+               p.zeros);
 }
 
-static int show(const char *text, size_t size, bool as_json)
+/* Parses an answer, and adds the total. NULL after a message. */
+static json_t *load(const char *text, size_t size)
 {
     json_error_t error;
     json_t *root = json_loadb(text, size, 0, &error);
@@ -197,43 +285,185 @@ static int show(const char *text, size_t size, bool as_json)
         cli_message("cannot parse the answer of toed: %s; use toehold and toed of one release",
                     root ? "not an object" : error.text);
         json_decref(root);
-        return CLI_FAILURE;
+        return NULL;
     }
+    if (!json_object_get(root, "schema_version"))
+        json_object_set_new(root, "schema_version", json_integer(SCHEMA_VERSION));
     json_object_set_new(root, "total", total_of(json_object_get(root, "engines")));
-    if (as_json) {
+    return root;
+}
+
+/* Asks for the statistics once. NULL, with an exit code, after a message. */
+static json_t *ask(const struct request *r, int *code)
+{
+    char reason[512], *text;
+    json_t *root;
+    size_t size;
+    int fd = cli_connect(cli_socket_path(r->socket_path), reason, sizeof reason);
+
+    *code = fd < 0 ? CLI_NO_DAEMON : CLI_FAILURE;
+    if (fd < 0) {
+        cli_message("%s", reason);
+        return NULL;
+    }
+    text = cli_ask(fd, TOEDEV_HELLO_QUERY, TOEDEV_QUERY_HELP, &size);
+    close(fd);
+    root = text ? load(text, size) : NULL;
+    free(text);
+    return root;
+}
+
+static int flush(void)
+{
+    if (fflush(stdout) == 0)
+        return CLI_OK;
+    cli_message("cannot write: %s", strerror(errno));
+    return CLI_FAILURE;
+}
+
+static int show(json_t *root, const struct request *r)
+{
+    if (r->json) {
         json_dumpf(root, stdout, JSON_INDENT(2));
         putchar('\n');
     } else {
-        print_table(root);
+        print_table(root, r->all);
+    }
+    return flush();
+}
+
+/* ---- --every ---- */
+
+static double seconds_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Returns whether a figure of the total only grows. The others are amounts at present. */
+static bool is_counter(const char *group, const char *name)
+{
+    return strcmp(group, "counters") == 0 ||
+           (strcmp(group, "netio") == 0 && strncmp(name, "rx_held", 7) != 0);
+}
+
+/* Returns {group: {name: {value, delta, rate}}}; without --all only of figures that have changed,
+ * and amounts that are not zero. A counter below its earlier value is of another TOE: delta is its
+ * value. */
+static json_t *changes(json_t *old, json_t *new, double interval, bool all)
+{
+    json_t *out = json_object(), *figures, *value, *group;
+    const char *name, *figure;
+    void *next;
+
+    json_object_foreach_safe(new, next, name, figures)
+    {
+        group = json_object();
+        json_object_foreach(figures, figure, value)
+        {
+            json_int_t is = json_integer_value(value);
+            json_int_t was = integer(json_object_get(old, name), figure);
+            json_int_t delta = is >= was || !is_counter(name, figure) ? is - was : is;
+
+            if (!all && delta == 0 && (is_counter(name, figure) || is == 0))
+                continue;
+            if (is_counter(name, figure))
+                json_object_set_new(group, figure,
+                                    json_pack("{s:I, s:I, s:f}", "value", is, "delta", delta,
+                                              "rate", (double)delta / interval));
+            else
+                json_object_set_new(group, figure,
+                                    json_pack("{s:I, s:I}", "value", is, "delta", delta));
+        }
+        if (all || json_object_size(group))
+            json_object_set(out, name, group);
+        json_decref(group);
+    }
+    return out;
+}
+
+static void print_changes(json_t *all, double interval, const struct print *p)
+{
+    const char *name, *figure, *unit;
+    json_t *group, *value;
+
+    printf("%s%-30s %15s %15s %15s  after %.3f s%s\n", p->style.head, "", "value", "delta",
+           "rate (1/s)", interval, p->style.end);
+    json_object_foreach(all, name, group)
+    {
+        json_object_foreach(group, figure, value)
+        {
+            const json_t *rate = json_object_get(value, "rate");
+            const char *help = help_of(p, name, figure, &unit);
+            char text[32] = "";
+
+            if (rate)
+                snprintf(text, sizeof text, "%.1f", json_real_value(rate));
+            printf("  %-28s %15lld %+15lld %15s  %-6s %s\n", figure, integer(value, "value"),
+                   integer(value, "delta"), text, unit, help);
+        }
+    }
+}
+
+/* Prints what has changed since the last look. JSON: one object a line. */
+static int show_changes(json_t *old, json_t *new, double interval, const struct request *r)
+{
+    json_t *all =
+        changes(json_object_get(old, "total"), json_object_get(new, "total"), interval, r->all);
+    struct print p = {.style = choose_style(), .help = json_object_get(new, "help")};
+    json_t *line;
+
+    if (r->json) {
+        line = json_pack("{s:i, s:f, s:O}", "schema_version", SCHEMA_VERSION, "interval_s",
+                         interval, "changes", all);
+        json_dumpf(line, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        putchar('\n');
+        json_decref(line);
+    } else {
+        print_changes(all, interval, &p);
+    }
+    json_decref(all);
+    return flush();
+}
+
+static int watch(json_t *root, const struct request *r)
+{
+    double then = seconds_now(), now;
+    uint64_t shown = 0;
+    int code = CLI_OK;
+    json_t *new;
+
+    while (code == CLI_OK && (!r->count || shown++ < r->count)) {
+        sleep((unsigned)r->every_s);
+        new = ask(r, &code);
+        if (!new)
+            break;
+        now = seconds_now();
+        code = show_changes(root, new, now - then, r);
+        json_decref(root);
+        root = new;
+        then = now;
     }
     json_decref(root);
-    if (fflush(stdout) != 0) {
-        cli_message("cannot write: %s", strerror(errno));
-        return CLI_FAILURE;
-    }
-    return CLI_OK;
+    return code;
 }
 
 int cli_stats(int argc, char **argv)
 {
-    const char *socket_path = NULL;
-    bool json = false, done = false;
-    char reason[512], *text;
-    size_t size;
-    int fd, r = parse(argc, argv, &socket_path, &json, &done);
+    struct request r = {0};
+    int code = parse(argc, argv, &r);
+    json_t *root;
 
-    if (r || done)
-        return r;
-    fd = cli_connect(cli_socket_path(socket_path), reason, sizeof reason);
-    if (fd < 0) {
-        cli_message("%s", reason);
-        return CLI_NO_DAEMON;
-    }
-    text = cli_ask(fd, TOEDEV_HELLO_QUERY, "toehold", &size);
-    close(fd);
-    if (!text)
-        return CLI_FAILURE;
-    r = show(text, size, json);
-    free(text);
-    return r;
+    if (code || r.done)
+        return code;
+    root = ask(&r, &code);
+    if (!root)
+        return code;
+    if (r.every_s)
+        return watch(root, &r);
+    code = show(root, &r);
+    json_decref(root);
+    return code;
 }

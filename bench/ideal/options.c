@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <toe/attach.h>
+#include <toe/long_option.h>
 #include <toe/number.h>
 
 #include "options.h"
@@ -171,7 +172,7 @@ static int parse_one(struct ideal_options *o, int opt, const char *arg)
 
 int ideal_parse(struct ideal_options *o, int argc, char **argv)
 {
-    int opt, rc;
+    int opt, at, rc;
 
     memset(o, 0, sizeof(*o));
     o->socket = TOEDEV_DEFAULT_SOCKET;
@@ -179,8 +180,14 @@ int ideal_parse(struct ideal_options *o, int argc, char **argv)
     o->ideal.time_ns = o->ideal.timeout_ns = 10000000000ull;
     o->ideal.warmup_ns = 1000000000ull;
     rc = take_get(o, "/");
-    while (rc < 0 && (opt = getopt_long(argc, argv, "", long_options, NULL)) != -1)
+    while (rc < 0 && (at = -1, opt = getopt_long(argc, argv, "", long_options, &at)) != -1) {
+        if (at >= 0 && !toe_long_option_in_full(argv, optind, optarg, long_options[at].name)) {
+            fprintf(stderr, "toe-ideal: unknown option %s; write --%s in full\n",
+                    toe_long_option_word(argv, optind, optarg), long_options[at].name);
+            return IDEAL_USAGE;
+        }
         rc = parse_one(o, opt, optarg);
+    }
     if (rc < 0 && optind < argc) {
         fprintf(stderr, "toe-ideal: '%s': it takes options only; --help shows them\n",
                 argv[optind]);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <toe/long_option.h>
 #include <toe/number.h>
 
 #include "common.h"
@@ -517,7 +518,7 @@ static int take_role(struct load_options *o, int argc, char **argv)
             o->role = (enum load_role)i;
             return -1;
         }
-    if (argc > 2 && !strcmp(argv[2], "--help")) {
+    if (argc > 2 && (!strcmp(argv[2], "--help") || !strcmp(argv[2], "-h"))) {
         fputs(help, stdout);
         return LOAD_OK;
     }
@@ -529,6 +530,8 @@ static int take_option(struct load_options *o, int opt, char **argv, const char 
 {
     int i;
 
+    if (opt == 'h')
+        opt = O_HELP;
     /* getopt does not advance within a group of letters such as -ab, so print the letter. */
     if (opt == '?' && optopt && optopt < O_BASE) {
         load_message("%s: unknown option -%c; --help shows the options", mode, optopt);
@@ -554,7 +557,7 @@ static int take_option(struct load_options *o, int opt, char **argv, const char 
 
 int load_parse(struct load_options *o, int argc, char **argv)
 {
-    int opt, skip = 1, rc;
+    int opt, at, skip = 1, rc;
     const char *name;
 
     memset(o, 0, sizeof *o);
@@ -570,7 +573,12 @@ int load_parse(struct load_options *o, int argc, char **argv)
     argv += skip;
     name = o->mode == LOAD_SERVE ? serve_names[o->role] : argv[0];
     opterr = 0;
-    while ((opt = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+    while (at = -1, (opt = getopt_long(argc, argv, ":h", options, &at)) != -1) {
+        if (at >= 0 && !toe_long_option_in_full(argv, optind, optarg, options[at].name)) {
+            load_message("%s: unknown option %s; write --%s in full, or --help shows the options",
+                         name, toe_long_option_word(argv, optind, optarg), options[at].name);
+            return LOAD_USAGE;
+        }
         rc = take_option(o, opt, argv, name);
         if (rc >= 0)
             return rc;

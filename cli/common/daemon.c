@@ -2,6 +2,7 @@
 /* daemon.c - connects to toed and queries it (daemon.h). */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,43 @@ const char *cli_socket_path(const char *option)
     return env && *env ? env : TOEDEV_DEFAULT_SOCKET;
 }
 
+/* Returns whether the process is stopped, by SIGSTOP or a debugger. */
+static bool is_stopped(int pid)
+{
+    char path[32], line[256];
+    const char *end;
+    FILE *f;
+    bool stopped = false;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    f = fopen(path, "re");
+    if (f && fgets(line, sizeof line, f)) {
+        end = strrchr(line, ')'); /* the name may contain anything */
+        stopped = end && (end[1] == ' ') && (end[2] == 'T' || end[2] == 't');
+    }
+    if (f)
+        fclose(f);
+    return stopped;
+}
+
+/* Explains why the process behind a connection does not answer. */
+static void explain_silence(int fd, char *why, size_t why_size)
+{
+    struct ucred cred = {0};
+    socklen_t len = sizeof cred;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 && cred.pid > 0 &&
+        is_stopped(cred.pid))
+        snprintf(why, why_size, "toed (pid %d) is stopped; continue it: kill -CONT %d", cred.pid,
+                 cred.pid);
+    else
+        snprintf(why, why_size, "toed did not answer within %d seconds", ANSWER_SECONDS);
+}
+
 int cli_connect(const char *path, char *why, size_t why_size)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
+    struct timeval limit = {.tv_sec = ANSWER_SECONDS};
     int fd;
 
     if (strlen(path) >= sizeof addr.sun_path) {
@@ -42,11 +77,15 @@ int cli_connect(const char *path, char *why, size_t why_size)
         snprintf(why, why_size, "cannot create a socket: %s", strerror(errno));
         return -1;
     }
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); /* also of connect() */
     if (connect(fd, (struct sockaddr *)&addr, sizeof addr) == 0)
         return fd;
     if (errno == ENOENT || errno == ECONNREFUSED)
         snprintf(why, why_size,
                  "no toed answers at %s (start toed, or name its socket by --socket)", path);
+    else if (errno == EAGAIN)
+        snprintf(why, why_size,
+                 "toed at %s accepts no connection: it is stopped (SIGSTOP), or it hangs", path);
     else
         snprintf(why, why_size, "cannot reach toed at %s: %s", path, strerror(errno));
     close(fd);
@@ -58,7 +97,7 @@ char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
     struct toedev_hello hello = {
         .magic = TOEDEV_MAGIC, .version = TOEDEV_CONTRACT_VERSION, .kind = kind};
     struct timeval limit = {.tv_sec = ANSWER_SECONDS};
-    char *text;
+    char *text, why[160];
     ssize_t n;
 
     snprintf(hello.name, sizeof hello.name, "%s", name);
@@ -72,10 +111,12 @@ char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
         n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
     } while (n < 0 && errno == EINTR);
     if (n <= 0) {
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            cli_message("toed did not answer within %d seconds", ANSWER_SECONDS);
-        else
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            explain_silence(fd, why, sizeof why);
+            cli_message("%s", why);
+        } else {
             cli_message("toed closed the connection without an answer");
+        }
         return NULL;
     }
     text = malloc((size_t)n);

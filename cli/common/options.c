@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <getopt.h>
 #include <stddef.h>
+#include <string.h>
 
+#include <toe/long_option.h>
 #include <toe/number.h>
 
 #include "exit.h"
@@ -78,12 +80,17 @@ static int reject(const struct cli_options *o, int c, const char *word)
 {
     if (c == ':')
         cli_message("%s: option %s needs a value", o->verb, word);
-    else if (!o->usage)
-        cli_message("%s: unknown option %s; toehold %s --help lists them", o->verb, word, o->verb);
     else
-        cli_message("%s: unknown option %s", o->verb, word);
-    if (c != ':' && o->usage)
-        o->usage(true);
+        cli_message("%s: unknown option %s; toehold %s --help lists them", o->verb, word, o->verb);
+    return CLI_USAGE;
+}
+
+static int reject_short(const struct cli_options *o, char **argv, const char *name)
+{
+    const char *word = toe_long_option_word(argv, optind, optarg);
+
+    cli_message("%s: unknown option %.*s; write --%s in full, or toehold %s --help lists them",
+                o->verb, (int)strcspn(word, "="), word, name, o->verb);
     return CLI_USAGE;
 }
 
@@ -91,15 +98,17 @@ int cli_options(const struct cli_options *o, int argc, char **argv, bool *help)
 {
     struct option words[OPTIONS_MAX + 2];
     char letters[2 * OPTIONS_MAX + 4];
-    int c;
+    int c, at;
 
     *help = false;
     describe(o, words, letters);
     optind = 0; /* resets what getopt_long() has kept of an earlier call */
     opterr = 0;
-    while ((c = getopt_long(argc, argv, letters, words, NULL)) != -1) {
+    while (at = -1, (c = getopt_long(argc, argv, letters, words, &at)) != -1) {
         const struct cli_option *k = find(o, c);
 
+        if (at >= 0 && !toe_long_option_in_full(argv, optind, optarg, words[at].name))
+            return reject_short(o, argv, words[at].name);
         if (c == 'h') {
             *help = true;
             return CLI_OK;

@@ -24,14 +24,13 @@ struct cli_option {
 struct cli_options {
     const char *verb; /* begins error messages */
     const struct cli_option *known;
-    /* Printed on standard error after an unknown option; NULL: the message refers to --help. */
-    void (*usage)(bool wrong);
     bool mixed; /* options may follow other words; else the first other word ends them */
 };
 
 /*
- * Parses the options of a verb. --help and -h, which every verb has, set *help and end the parsing.
- * Returns an exit code, CLI_USAGE after a message; optind is the first other word.
+ * Parses the options of a verb; names must be written in full. --help and -h, which every verb has,
+ * set *help and end the parsing. Returns an exit code, CLI_USAGE after a message; optind is the
+ * first other word.
  */
 int cli_options(const struct cli_options *o, int argc, char **argv, bool *help);
 

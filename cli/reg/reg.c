@@ -43,9 +43,10 @@ struct request {
     char **word;
 };
 
-static void usage(bool wrong)
+static int wrong_command(void)
 {
-    fputs(usage_text, wrong ? stderr : stdout);
+    cli_message("give list, blocks, dump, read, write or watch; toehold reg --help shows them");
+    return CLI_USAGE;
 }
 
 static int parse(int argc, char **argv, struct request *r)
@@ -57,8 +58,7 @@ static int parse(int argc, char **argv, struct request *r)
         {"count", .number = &r->count, .min = 1, .max = 1000000000},
         {.name = NULL}};
     /* Options may follow names, as in `reg read CTRL --json`. */
-    const struct cli_options options = {
-        .verb = "reg", .known = known, .usage = usage, .mixed = true};
+    const struct cli_options options = {.verb = "reg", .known = known, .mixed = true};
     int code = cli_options(&options, argc, argv, &r->help);
 
     r->words = argc - optind;
@@ -407,13 +407,12 @@ int cli_reg(int argc, char **argv)
     if (code)
         return code;
     if (r.help) {
-        usage(false);
+        fputs(usage_text, stdout);
         return CLI_OK;
     }
     if (r.words == 0) {
-        cli_message("reg: a command is missing; give list, blocks, dump, read, write or watch");
-        usage(true);
-        return CLI_USAGE;
+        cli_message("reg: a command is missing");
+        return wrong_command();
     }
     for (i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (!strcmp(commands[i].name, r.word[0])) {
@@ -421,8 +420,6 @@ int cli_reg(int argc, char **argv)
             r.word++;
             return commands[i].run(&r);
         }
-    cli_message("reg: unknown command %s; give list, blocks, dump, read, write or watch",
-                r.word[0]);
-    usage(true);
-    return CLI_USAGE;
+    cli_message("reg: unknown command %s", r.word[0]);
+    return wrong_command();
 }

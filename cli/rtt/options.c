@@ -38,9 +38,9 @@ static const char usage_text[] =
     "\n"
     "exit: 1 failure, 2 usage, 4 no toed, 7 no such source, 8 nothing was answered\n";
 
-void rtt_usage(bool wrong)
+void rtt_usage(void)
 {
-    fputs(usage_text, wrong ? stderr : stdout);
+    fputs(usage_text, stdout);
 }
 
 /* Returns the index of a word in a list, or -1 after a message. */
@@ -196,8 +196,7 @@ bool rtt_options(int argc, char **argv, struct rtt_options *o, int *code)
 
     *o = (struct rtt_options){
         .match = MATCH_NONE, .interval_us = 10000, .timeout_ms = 1000, .size = 64, .tag_offset = 8};
-    *code = cli_options(&(struct cli_options){.verb = "rtt", .known = known, .usage = rtt_usage},
-                        argc, argv, &o->help);
+    *code = cli_options(&(struct cli_options){.verb = "rtt", .known = known}, argc, argv, &o->help);
     if (*code || o->help)
         return *code == CLI_OK;
     *code = CLI_USAGE;

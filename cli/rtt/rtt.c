@@ -105,7 +105,7 @@ int cli_rtt(int argc, char **argv)
     if (!rtt_options(argc, argv, &r.o, &code))
         return code;
     if (r.o.help) {
-        rtt_usage(false);
+        rtt_usage();
         return CLI_OK;
     }
     sigaction(SIGINT, &act, NULL);

@@ -109,11 +109,10 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
         FOR_ENGINE("linger-ms"),
         {.name = NULL},
     };
-    int code = cli_options(&(struct cli_options){.verb = "run", .known = known, .usage = cli_usage},
-                           argc, argv, done);
+    int code = cli_options(&(struct cli_options){.verb = "run", .known = known}, argc, argv, done);
 
     if (*done)
-        cli_usage(false);
+        cli_usage_of("run");
     if (code || *done)
         return code;
     if (opt->socket && !*opt->socket) {
@@ -121,8 +120,8 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
         return CLI_USAGE;
     }
     if (optind >= argc) {
-        cli_message("run: the command is missing");
-        cli_usage(true);
+        cli_message("run: the command is missing: toehold run [OPTION...] [--] COMMAND...; "
+                    "toehold run --help lists the options");
         return CLI_USAGE;
     }
     return choose_engine(opt);

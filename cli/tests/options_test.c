@@ -15,7 +15,6 @@
 #include "../common/options.h"
 
 static char message[256]; /* the last one */
-static unsigned usages;
 
 void cli_message(const char *format, ...)
 {
@@ -24,12 +23,6 @@ void cli_message(const char *format, ...)
     va_start(args, format);
     vsnprintf(message, sizeof(message), format, args);
     va_end(args);
-}
-
-static void usage(bool wrong)
-{
-    assert_true(wrong);
-    usages++;
 }
 
 /* Options of the verb "try". */
@@ -55,7 +48,6 @@ static const struct cli_option known[] = {
     {.name = NULL},
 };
 static const struct cli_options plain = {.verb = "try", .known = known},
-                                with_usage = {.verb = "try", .known = known, .usage = usage},
                                 mixed = {.verb = "try", .known = known, .mixed = true};
 
 /* Parses words separated by blanks; returns the exit code. */
@@ -72,7 +64,6 @@ static int parse(const struct cli_options *o, const char *text)
     path = name_taken = value_taken = NULL;
     number = 7;
     message[0] = '\0';
-    usages = 0;
     return cli_options(o, argc, argv, &help);
 }
 
@@ -114,13 +105,12 @@ static void test_functions(void **state)
 static void test_help_ends_the_parsing(void **state)
 {
     (void)state;
-    assert_int_equal(parse(&with_usage, "--json --help --nonsense"), CLI_OK);
+    assert_int_equal(parse(&plain, "--json --help --nonsense"), CLI_OK);
     assert_true(help);
-    assert_int_equal(parse(&with_usage, "-h"), CLI_OK);
+    assert_int_equal(parse(&plain, "-h"), CLI_OK);
     assert_true(help);
-    assert_int_equal(parse(&with_usage, "--json"), CLI_OK);
+    assert_int_equal(parse(&plain, "--json"), CLI_OK);
     assert_false(help);
-    assert_int_equal(usages, 0);
 }
 
 static void test_errors(void **state)
@@ -143,11 +133,29 @@ static void test_errors(void **state)
         assert_string_equal(message, wrong[i].message);
         assert_int_equal(number, 7);
     }
-    assert_int_equal(parse(&with_usage, "--nonsense"), CLI_USAGE);
-    assert_string_equal(message, "try: unknown option --nonsense");
-    assert_int_equal(usages, 1);
-    assert_int_equal(parse(&with_usage, "--every 0"), CLI_USAGE);
-    assert_int_equal(usages, 0);
+}
+
+/* getopt_long() takes the first letters for the option: then a new option changes what they mean.
+ */
+static void test_abbreviations_are_errors(void **state)
+{
+    static const char *const words[] = {"--pat x", "--pat=x", "--js", "--hel", "--ev 5", "--ev=5"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        assert_int_equal(parse(&plain, words[i]), CLI_USAGE);
+        assert_non_null(strstr(message, "in full"));
+        assert_false(json || help || path);
+        assert_int_equal(number, 7);
+        assert_int_equal(parse(&mixed, words[i]), CLI_USAGE);
+    }
+    parse(&plain, "--pat=x");
+    assert_string_equal(message, "try: unknown option --pat; write --path in full, or toehold try "
+                                 "--help lists them");
+    assert_int_equal(parse(&plain, "--path --path"), CLI_OK); /* a value that looks like one */
+    assert_int_equal(parse(&mixed, "word --path --pat more --every=3"), CLI_OK);
+    assert_string_equal(path, "--pat");
+    assert_int_equal(number, 3);
 }
 
 int main(void)
@@ -157,6 +165,7 @@ int main(void)
         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_help_ends_the_parsing),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_abbreviations_are_errors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

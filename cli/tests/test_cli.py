@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exit codes, options and checks of the program `toehold`. Usage: test_cli.py TOEHOLD-PROGRAM."""
 
+import contextlib
 import json
 import os
 import re
@@ -70,8 +71,11 @@ class Daemon:
                 hello = peer.recv(4096)
                 if hello:
                     self.hellos.append(hello)
-                    if self.answer:
-                        peer.send(self.answer)
+                    said = self.answer
+                    if callable(said):  # of the number of the request, from 0
+                        said = said(len(self.hellos) - 1)
+                    if said:
+                        peer.send(said)
 
     def close(self):
         self.socket.shutdown(socket.SHUT_RDWR)
@@ -137,15 +141,37 @@ class Usage(Case):
                 self.assertEqual(r.returncode, 2, r.stderr)
                 self.assertEqual(r.stdout, "")
                 self.assertIn("toehold: ", r.stderr)
+                self.assertLessEqual(r.stderr.count("\n"), 2)  # a typo costs no page
+
+    def test_names_of_options_are_written_in_full(self):
+        for args, name in (
+            (["rtt", "--time", "2"], "timeout-ms"),
+            (["stats", "--js"], "json"),
+            (["run", "--req", "true"], "require"),
+            (["reg", "list", "--js"], "json"),
+        ):
+            with self.subTest(args=args):
+                r = self.toehold(*args)
+                self.assertEqual((r.returncode, r.stdout), (2, ""))
+                self.assertIn(f"write --{name} in full", r.stderr)
 
     def test_help_and_version_go_to_stdout(self):
-        for args in (["--help"], ["-h"], ["run", "--help"], ["stats", "--help"]):
+        for args in (["--help"], ["-h"], ["help"], ["run", "--help"], ["run", "-h"]):
             r = self.toehold(*args)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
             self.assertIn("usage: toehold run", r.stdout)
-        r = self.toehold("--version")
-        self.assertEqual(r.returncode, 0)
-        self.assertRegex(r.stdout, r"^toehold \d+\.\d+\.\d+ ")
+        for verb in ("run", "flows", "stats", "metrics", "offload", "reg", "rtt"):
+            r = self.toehold("help", verb)
+            self.assertEqual((r.returncode, r.stderr), (0, ""))
+            self.assertTrue(r.stdout.startswith(f"usage: toehold {verb} "), r.stdout)
+            self.assertEqual(r.stdout, self.toehold(verb, "-h").stdout)
+        for args in (["help", "fly"], ["help", "run", "more"]):
+            r = self.toehold(*args)
+            self.assertEqual((r.returncode, r.stdout), (2, ""))
+        for option in ("--version", "-V"):
+            r = self.toehold(option)
+            self.assertEqual(r.returncode, 0)
+            self.assertRegex(r.stdout, r"^toehold \d+\.\d+\.\d+ ")
 
 
 class Settings(Case):
@@ -528,7 +554,7 @@ class Stats(Case):
         self.assertEqual((r.returncode, r.stderr), (0, ""))
         total = {"netio": {"rx_frames": 7}, "usage": {"flows": 3}}
         total["counters"] = {"segments_received": 42}
-        self.assertEqual(json.loads(r.stdout), dict(ANSWER, total=total))
+        self.assertEqual(json.loads(r.stdout), dict(ANSWER, total=total, schema_version=1))
         magic, version, kind = struct.unpack_from("<III", d.hellos[0])
         self.assertEqual((magic, version, kind), (MAGIC, VERSION, QUERY))
 
@@ -539,6 +565,51 @@ class Stats(Case):
         for word in ("192.0.2.1/24", "engine 0", "rx_frames", "segments_received", "server", "77"):
             self.assertIn(word, r.stdout)
         self.assertNotIn("\033", r.stdout)
+
+    def test_zeros_are_left_out_without_all_and_units_are_explained(self):
+        answer = json.loads(json.dumps(ANSWER))
+        answer["schema_version"] = 7
+        answer["engines"][0]["counters"]["never"] = 0
+        answer["help"] = {"counters": {"never": {"unit": "frames", "help": "what never happens"}}}
+        self.daemon(json.dumps(answer).encode())
+        text = self.toehold("stats").stdout
+        self.assertNotIn("never", text)
+        self.assertIn("1 figures that are zero are left out", text)
+        text = self.toehold("stats", "--all").stdout
+        self.assertRegex(text, r"  never +0  frames what never happens\n")
+        self.assertEqual(json.loads(self.toehold("stats", "--json").stdout)["schema_version"], 7)
+
+    def test_changes_have_deltas_and_rates(self):
+        """An answer that changes: what grows has a rate, an amount at present has none."""
+        answer = json.loads(json.dumps(ANSWER))
+        d = self.daemon()
+
+        def step(i):
+            figures = answer["engines"][0]
+            figures["counters"] = {"segments_received": 42 + 10 * i, "still": 5}
+            figures["usage"] = {"flows": 3 - i}
+            return json.dumps(answer).encode()
+
+        d.answer = step
+        r = self.toehold("stats", "--every", "1", "--count", "2", "--json")
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        lines = [json.loads(line) for line in r.stdout.splitlines()]
+        self.assertEqual(len(lines), 2)
+        for i, line in enumerate(lines):
+            self.assertEqual(line["schema_version"], 1)
+            counters = line["changes"]["counters"]
+            self.assertEqual(set(counters), {"segments_received"})
+            c = counters["segments_received"]
+            self.assertEqual((c["value"], c["delta"]), (52 + 10 * i, 10))
+            self.assertAlmostEqual(c["rate"], 10 / line["interval_s"], places=3)
+            self.assertEqual(line["changes"]["usage"]["flows"], {"value": 2 - i, "delta": -1})
+            self.assertNotIn("netio", line["changes"])
+        text = self.toehold("stats", "--every", "1", "--count", "1", "--all").stdout
+        self.assertRegex(text, r"segments_received +\d+ +\+10 ")
+        self.assertRegex(text, r"still +5 +\+0 +0\.0")
+        r = self.toehold("stats", "--count", "1")
+        self.assertEqual((r.returncode, r.stdout), (2, ""))
+        self.assertIn("--count needs --every", r.stderr)
 
     def test_colour_on_a_terminal_unless_no_color(self):
         self.daemon()
@@ -552,7 +623,11 @@ class Stats(Case):
             full = {"TERM": "xterm", "TOEHOLD_SOCKET": self.socket, **env}
             subprocess.run([TOEHOLD, "stats"], env=full, stdout=slave, check=True)
             os.close(slave)
-            text = os.read(master, 65536).decode()
+            text = b""
+            with contextlib.suppress(OSError):  # EIO: the end; the terminal gives it in parts
+                while more := os.read(master, 65536):
+                    text += more
+            text = text.decode()
             os.close(master)
             self.assertEqual("\033[" in text, coloured, env)
 
@@ -562,6 +637,7 @@ class Stats(Case):
         r = self.toehold("stats", "--json")
         said = json.loads(r.stdout)
         self.assertEqual(said.pop("total")["usage"], {"flows": 600})
+        self.assertEqual(said.pop("schema_version"), 1)
         self.assertEqual(said, answer)
 
     def test_what_several_engines_count_is_added_up(self):

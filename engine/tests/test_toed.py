@@ -50,7 +50,12 @@ def run(*args):
 
 class CommandLine(unittest.TestCase):
     def test_help_and_version_go_to_standard_output(self):
-        for option, text in (("--help", "--netif SPEC"), ("--version", "toed 0.")):
+        for option, text in (
+            ("--help", "--netif SPEC"),
+            ("-h", "--netif SPEC"),
+            ("--version", "toed 0."),
+            ("-V", "toed 0."),
+        ):
             r = run(option)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
             self.assertIn(text, r.stdout)
@@ -350,6 +355,17 @@ class Attached(unittest.TestCase):
         self.assertEqual(s.recv(1), b"")
         self.assertEqual(self.toed.wait(20), 0)
         self.assertFalse(os.path.exists(self.path))
+
+    def test_sighup_ends_nothing_and_names_the_take_over(self):
+        s = self.hello([memfd(), eventfd()])[0]
+        self.toed.send_signal(signal.SIGHUP)
+        for line in self.toed.stderr:
+            if "SIGHUP" in line:
+                break
+        self.assertIn("--take-over", line)
+        self.assertEqual(len(self.qps()), 1)
+        s.settimeout(0)
+        self.assertRaises(BlockingIOError, s.recv, 1)  # still attached
 
     def test_a_dead_ones_socket_is_replaced_a_live_ones_is_not(self):
         r = run("--netif", f"wire:{self.dir.name}/v", "--ip", "10.0.0.2/24", "--socket", self.path)

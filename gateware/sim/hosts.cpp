@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "listen.h"
 #include "toe_counters.h"
 
 namespace sim
@@ -67,7 +68,7 @@ Hosts::Hosts(const Options &o) : options_(o), started_(now_ns())
     std::memcpy(at.sun_path, o.socket.c_str(), o.socket.size());
     if (answers(at))
         die(1, "--socket %s: a TOE answers there already", o.socket.c_str());
-    if (unlink(o.socket.c_str()) != 0 && errno != ENOENT)
+    if (!remove_socket(o.socket))
         die(1, "--socket %s: cannot take the place of what is there: %s", o.socket.c_str(),
             std::strerror(errno));
     listener_ = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -79,7 +80,7 @@ Hosts::Hosts(const Options &o) : options_(o), started_(now_ns())
 
 Hosts::~Hosts()
 {
-    unlink(options_.socket.c_str());
+    remove_socket(options_.socket);
 }
 
 void Hosts::use(Card *card)

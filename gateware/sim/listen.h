@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listen.h - opens a listening Unix socket. */
+/* listen.h - opens a listening Unix socket, and removes its file. */
 #ifndef GATEWARE_SIM_LISTEN_H
 #define GATEWARE_SIM_LISTEN_H
 
@@ -9,13 +9,29 @@
 #include <cstring>
 #include <string>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 namespace sim
 {
 
-/* Returns a socket that listens at path; replaces an existing file. On failure prints a message
+/* Unlinks the socket at path. Returns false, with errno, when that fails or the file there is not a
+ * socket: a mistyped path must not cost a file. */
+inline bool remove_socket(const std::string &path)
+{
+    struct stat st;
+
+    if (lstat(path.c_str(), &st) != 0)
+        return errno == ENOENT;
+    if (!S_ISSOCK(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : ENOTSOCK;
+        return false;
+    }
+    return unlink(path.c_str()) == 0;
+}
+
+/* Returns a socket that listens at path; replaces an existing socket. On failure prints a message
  * that names the option and exits. */
 inline int listen_at(const char *option, const std::string &path)
 {
@@ -29,7 +45,7 @@ inline int listen_at(const char *option, const std::string &path)
         std::exit(1);
     }
     std::memcpy(at.sun_path, path.c_str(), path.size() + 1);
-    if (unlink(path.c_str()) != 0 && errno != ENOENT) {
+    if (!remove_socket(path)) {
         std::fprintf(stderr, "%s %s: cannot take the place of what is there: %s\n", option,
                      path.c_str(), std::strerror(errno));
         std::exit(1);

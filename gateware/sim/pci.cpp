@@ -67,7 +67,7 @@ PciFunction::~PciFunction()
         close(peer_);
     if (listen_ >= 0) {
         close(listen_);
-        unlink(path_.c_str());
+        remove_socket(path_);
     }
 }
 

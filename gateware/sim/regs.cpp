@@ -29,7 +29,7 @@ RegServer::~RegServer()
         close(c.fd);
     if (listen_ >= 0) {
         close(listen_);
-        unlink(path_.c_str());
+        remove_socket(path_);
     }
 }
 

@@ -31,6 +31,7 @@
 #include "port.h"
 #include "regs.h"
 
+#include <toe/long_option.h>
 #include <toe/number.h>
 #include <toe/rtt_regs.h>
 
@@ -112,9 +113,14 @@ Options parse(int argc, char **argv)
         {nullptr, 0, nullptr, 0},
     };
     Options o;
-    int c;
+    int c, at;
 
-    while ((c = getopt_long(argc, argv, "", longs, nullptr)) != -1) {
+    while (at = -1, (c = getopt_long(argc, argv, "", longs, &at)) != -1) {
+        if (at >= 0 && !toe_long_option_in_full(argv, optind, optarg, longs[at].name)) {
+            std::fprintf(stderr, "rtt_sim: there is no option '%s'; write --%s in full\n",
+                         toe_long_option_word(argv, optind, optarg), longs[at].name);
+            std::exit(2);
+        }
         switch (c) {
         case 'h':
             o.host = optarg;

@@ -59,6 +59,7 @@ WRONG = {
     "+ --fst-on nothing": "--fst-on nothing: no such counter",
     "+ --fst-on packet_in": "--fst-from, --fst-on and --fst-cycles are of --fst FILE",
     "+ --nope": "there is no option '--nope'",
+    "+ --see 1": "there is no option '--see'; write --seed in full",
     "+ -xy": "there is no option '-x'",
     "+ --mtu": "--mtu: want a value",
     "+ more": "'more': options only",
@@ -93,6 +94,12 @@ def test_what_cannot_be_replaced_by_its_socket_stays(tmp_path) -> None:
     assert done.returncode == 1
     assert f"--socket {there}: cannot take the place of what is there: Is a dir" in done.stderr
     assert there.is_dir()
+    file = tmp_path / "precious"
+    file.write_text("precious")
+    done = proc.run([live.build("toe_sim"), *NETIF, *IP, "--socket", file], check=False)
+    assert done.returncode == 1
+    assert f"--socket {file}: cannot take the place of what is there: " in done.stderr
+    assert file.read_text() == "precious"
 
 
 def test_help() -> None:

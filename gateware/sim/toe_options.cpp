@@ -7,6 +7,7 @@
 #include <cstring>
 #include <getopt.h>
 
+#include <toe/long_option.h>
 #include <toe/number.h>
 
 #include "toe_counters.h"
@@ -163,11 +164,15 @@ void check(const Options &o)
 Options parse(int argc, char **argv)
 {
     Options o;
-    int c;
+    int c, at;
 
     opterr = 0;
-    while ((c = getopt_long(argc, argv, ":", kKnown, nullptr)) != -1) {
+    while (at = -1, (c = getopt_long(argc, argv, ":", kKnown, &at)) != -1) {
         std::string value = optarg ? optarg : "";
+
+        if (at >= 0 && !toe_long_option_in_full(argv, optind, optarg, kKnown[at].name))
+            die(2, "there is no option '%s'; write --%s in full, or --help shows the options",
+                toe_long_option_word(argv, optind, optarg), kKnown[at].name);
 
         switch (c) {
         case 'p':

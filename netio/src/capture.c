@@ -2,10 +2,14 @@
 /*
  * capture.c - writes frames to a pcap file with nanosecond stamps, by libpcap.
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <pcap/pcap.h>
 
@@ -19,9 +23,32 @@ struct capture {
     uint8_t *whole; /* a frame with references, in one piece for libpcap */
 };
 
+/* Opens the file for writing, emptied. A link could name a file of another user, which must not be
+ * emptied by a privileged process. Returns NULL with the reason in why. */
+static FILE *open_file(const char *file, const char **why)
+{
+    int fd = open(file, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, 0666);
+    struct stat st;
+    FILE *f = NULL;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink > 1) {
+        *why = "it has several names (hard links); remove it or name another file";
+    } else if (fd < 0 || (S_ISREG(st.st_mode) && ftruncate(fd, 0) != 0)) {
+        *why = errno == ELOOP ? "it is a symbolic link; name the file itself" : strerror(errno);
+    } else {
+        f = fdopen(fd, "w");
+        *why = strerror(errno);
+    }
+    if (!f && fd >= 0)
+        close(fd);
+    return f;
+}
+
 struct capture *capture_open(const char *who, const char *file, const struct netio_err *err)
 {
     struct capture *c = lines_calloc(1, sizeof(*c));
+    const char *why = "name a file";
+    FILE *f = NULL;
 
     if (!c) {
         netio_err_set(err, "%s: out of memory", who);
@@ -31,10 +58,15 @@ struct capture *capture_open(const char *who, const char *file, const struct net
         pcap_open_dead_with_tstamp_precision(DLT_EN10MB, SNAP_LEN, PCAP_TSTAMP_PRECISION_NANO);
     /* libpcap would take "-" for stdout, which is for the program's data. */
     if (c->pcap && *file && strcmp(file, "-") != 0)
-        c->dumper = pcap_dump_open(c->pcap, file);
+        f = open_file(file, &why);
+    if (f)
+        c->dumper = pcap_dump_fopen(c->pcap, f);
+    if (f && !c->dumper) {
+        why = pcap_geterr(c->pcap);
+        fclose(f);
+    }
     if (!c->dumper) {
-        netio_err_set(err, "%s: cannot write the file '%s': %s", who, file,
-                      c->pcap && *pcap_geterr(c->pcap) ? pcap_geterr(c->pcap) : "name a file");
+        netio_err_set(err, "%s: cannot write the file '%s': %s", who, file, why);
         capture_close(c);
         return NULL;
     }

@@ -6,6 +6,7 @@
  * descriptor of the link is closed, also after kill -9.
  */
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/if_link.h>
 #include <net/if.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,9 +139,30 @@ static int load_with(struct steer *s, const char *ifname, uint32_t flags)
     return s->config.shared ? map_state(s, bpf_map__fd(bss)) : 0;
 }
 
+/* Returns the name of the first capability that the kernel asks for and this process has not; NULL:
+ * it has all. CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON. */
+static const char *missing_capability(int shared)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[2] = {{0}};
+    uint64_t has;
+
+    if (syscall(SYS_capget, &head, data) != 0)
+        return NULL;
+    has = (uint64_t)data[1].effective << 32 | data[0].effective;
+    if (!(has >> CAP_NET_ADMIN & 1))
+        return "CAP_NET_ADMIN";
+    if (has >> CAP_SYS_ADMIN & 1)
+        return NULL;
+    if (!(has >> CAP_BPF & 1))
+        return "CAP_BPF";
+    return shared && !(has >> CAP_PERFMON & 1) ? "CAP_PERFMON" : NULL;
+}
+
 static int load(struct steer *s, const char *ifname, const struct netio_err *err)
 {
     const struct rlimit no_limit = {RLIM_INFINITY, RLIM_INFINITY};
+    const char *missing;
     int result;
 
     /* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK; all kernels charge the frames of AF_XDP to
@@ -151,10 +174,19 @@ static int load(struct steer *s, const char *ifname, const struct netio_err *err
         result = load_with(s, ifname, 0);
     if (result == 0)
         return 0;
-    netio_err_set(err, "af_xdp: the kernel does not take the XDP program (%s)%s", strerror(-result),
-                  result == -EPERM ? ": run as root (CAP_NET_ADMIN and CAP_BPF)"
-                                   : ": needs Linux 5.9 or newer with CONFIG_XDP_SOCKETS; "
-                                     "use tap:IFNAME instead");
+    missing = missing_capability(s->config.shared);
+    if (missing)
+        netio_err_set(
+            err,
+            "af_xdp: the kernel does not take the XDP program (%s): %s is missing; run as "
+            "root, or add this capability",
+            strerror(-result), missing);
+    else
+        netio_err_set(err, "af_xdp: the kernel does not take the XDP program (%s)%s",
+                      strerror(-result),
+                      result == -EPERM ? ": run as root (CAP_NET_ADMIN and CAP_BPF)"
+                                       : ": needs Linux 5.9 or newer with CONFIG_XDP_SOCKETS; "
+                                         "use tap:IFNAME instead");
     return -1;
 }
 

@@ -294,14 +294,42 @@ static int parse_host(const char *text, uint8_t ip[4], unsigned *prefix_len)
     return 0;
 }
 
-static int set_host(const char *ifname, const char *host, const struct netio_err *err)
+/* Returns whether both addresses are in one subnet of this prefix length. */
+static int same_subnet(const uint8_t a[4], const uint8_t b[4], unsigned prefix_len)
 {
+    unsigned i;
+
+    for (i = 0; i < prefix_len; i++)
+        if ((a[i / 8] ^ b[i / 8]) >> (7 - i % 8) & 1)
+            return 0;
+    return 1;
+}
+
+/* toe: the TOE's IPv4 address, 0.0.0.0 when it has none. */
+static int set_host(const char *ifname, const char *host, const uint8_t toe[4],
+                    const struct netio_err *err)
+{
+    static const uint8_t none[4];
     unsigned prefix_len;
     uint8_t ip[4];
 
     if (parse_host(host, ip, &prefix_len)) {
-        netio_err_set(
-            err, "tap: host=%s is not an IPv4 address with prefix: write host=A.B.C.D/LEN", host);
+        netio_err_set(err,
+                      "tap: host=%s is not an IPv4 address with a prefix length from 0 to 32: "
+                      "write host=A.B.C.D/LEN",
+                      host);
+        return -1;
+    }
+    if (memcmp(toe, none, 4) != 0 && memcmp(toe, ip, 4) == 0) {
+        netio_err_set(err, "tap: host=%s is the TOE's address: give the kernel's side another one",
+                      host);
+        return -1;
+    }
+    if (memcmp(toe, none, 4) != 0 && !same_subnet(toe, ip, prefix_len)) {
+        netio_err_set(err,
+                      "tap: host=%s: the TOE's address %u.%u.%u.%u is outside this subnet, so the "
+                      "kernel would not reach it: name an address of the same subnet",
+                      host, toe[0], toe[1], toe[2], toe[3]);
         return -1;
     }
     if (ifctl_set_address(ifname, ip, prefix_len)) {
@@ -324,7 +352,8 @@ static void make_mac(uint8_t mac[6])
     mac[5] ^= 0x45;
 }
 
-static int bring_up(struct tap *t, const struct spec *spec, int heir, const struct netio_err *err)
+static int bring_up(struct tap *t, const struct spec *spec, int heir, const uint8_t ip[4],
+                    const struct netio_err *err)
 {
     const char *ifname = spec->name;
     const char *host = spec_get(spec, "host");
@@ -336,7 +365,7 @@ static int bring_up(struct tap *t, const struct spec *spec, int heir, const stru
         netio_err_set(err, "tap: cannot bring %s up: %s", ifname, strerror(errno));
         return -1;
     }
-    if (host && set_host(ifname, host, err))
+    if (host && set_host(ifname, host, ip, err))
         return -1;
     if (ifctl_get_mac(ifname, t->n.info.mac) || ifctl_get_mtu(ifname, &t->n.info.mtu)) {
         netio_err_set(err, "tap: cannot ask about interface %s: %s", ifname, strerror(errno));
@@ -370,7 +399,7 @@ struct netio *tap_open(const char *args, const struct netio_config *cfg,
     }
     t->n.ops = &ops;
     t->n.fd = -1;
-    if (bring_up(t, &spec, cfg->heir - 1, err)) {
+    if (bring_up(t, &spec, cfg->heir - 1, cfg->ip, err)) {
         tap_close(&t->n);
         return NULL;
     }

@@ -144,6 +144,21 @@ static int accept_peer(struct wire_link *l)
     return 1;
 }
 
+/* Opens PATH.lock. Never creates a file through a link that the owner of the directory has put
+ * there. Returns -1 with errno. */
+static int open_lock(const char *name)
+{
+    int fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+    struct stat st;
+
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        errno = EEXIST;
+        return -1;
+    }
+    return fd;
+}
+
 /* Locks PATH.lock, whose holder is side a. The file is removed at the end, so the lock may be on a
  * file that is no longer at its path: then retries with the file that is. Returns 1 when another
  * process holds the lock.
@@ -155,7 +170,7 @@ static int take_lock(struct wire_link *l)
 
     snprintf(name, sizeof(name), "%s.lock", l->path);
     for (;;) {
-        l->lock_fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        l->lock_fd = open_lock(name);
         if (l->lock_fd < 0)
             return -1;
         if (flock(l->lock_fd, LOCK_EX | LOCK_NB)) {
@@ -164,7 +179,7 @@ static int take_lock(struct wire_link *l)
             close_fd(&l->lock_fd);
             return result;
         }
-        if (fstat(l->lock_fd, &held) == 0 && stat(name, &named) == 0 &&
+        if (fstat(l->lock_fd, &held) == 0 && lstat(name, &named) == 0 &&
             held.st_ino == named.st_ino && held.st_dev == named.st_dev)
             return 0;
         close_fd(&l->lock_fd);
@@ -189,6 +204,10 @@ static int listen_at(struct wire_link *l, const struct netio_err *err)
         listen(l->listen_fd, 4) || watch(l, l->listen_fd)) {
         netio_err_set(err, "wire: cannot listen at %s: %s", l->path, strerror(errno));
         return -1;
+    }
+    if (lstat(l->path, &st) == 0) {
+        l->dev = st.st_dev;
+        l->ino = st.st_ino;
     }
     return 0;
 }
@@ -358,18 +377,28 @@ int wire_link_open(struct wire_link *l, const char *path, enum wire_side side, u
     return open_b(l, err);
 }
 
+/* Unlinks the file at a path if it is the one that this side has made. */
+static void unlink_own(const char *path, dev_t dev, ino_t ino)
+{
+    struct stat st;
+
+    if (lstat(path, &st) == 0 && st.st_dev == dev && st.st_ino == ino)
+        unlink(path);
+}
+
 void wire_link_close(struct wire_link *l)
 {
     char name[WIRE_PATH_MAX + 8];
+    struct stat st;
 
     wire_link_drop(l);
     close_fd(&l->pending_fd);
     if (l->listen_fd >= 0)
-        unlink(l->path);
+        unlink_own(l->path, l->dev, l->ino);
     close_fd(&l->listen_fd);
-    if (l->lock_fd >= 0) {
+    if (l->lock_fd >= 0 && fstat(l->lock_fd, &st) == 0) {
         snprintf(name, sizeof(name), "%s.lock", l->path);
-        unlink(name);
+        unlink_own(name, st.st_dev, st.st_ino);
     }
     close_fd(&l->lock_fd);
     close_fd(&l->epoll_fd);

@@ -10,6 +10,8 @@
 #ifndef TOE_NETIO_WIRE_LINK_H
 #define TOE_NETIO_WIRE_LINK_H
 
+#include <sys/types.h>
+
 #include "backend.h"
 #include "wire_shm.h"
 
@@ -28,9 +30,11 @@ struct wire_link {
     int epoll_fd;      /* readable when wire_link_service() has something to do */
     int lock_fd;       /* side a: holds the path for as long as it is open */
     int listen_fd;     /* side a */
-    int control_fd;    /* to the other side, -1: none */
-    int pending_fd;    /* side b: connected, memory not received yet */
-    unsigned away;     /* side b: calls of wire_link_service() until the next attempt */
+    dev_t dev;         /* ... and the identity of its file */
+    ino_t ino;
+    int control_fd; /* to the other side, -1: none */
+    int pending_fd; /* side b: connected, memory not received yet */
+    unsigned away;  /* side b: calls of wire_link_service() until the next attempt */
     struct wire_shm *shm;
 };
 

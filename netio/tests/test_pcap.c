@@ -2,8 +2,10 @@
 /*
  * test_pcap.c - frames to files and back, to the nanosecond.
  */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <pcap/pcap.h>
@@ -49,6 +51,29 @@ static void what_is_written_has_nanoseconds(void **state)
     }
     assert_int_equal(pcap_next_ex(p, &header, &data), PCAP_ERROR_BREAK);
     pcap_close(p);
+}
+
+/* The owner of the directory cannot make a privileged process empty a file elsewhere. */
+static void links_are_not_written_through(void **state)
+{
+    char target[256];
+    struct stat st;
+    FILE *f;
+
+    (void)state;
+    f = fopen(in_folder("@/precious"), "w");
+    assert_non_null(f);
+    fputs("precious", f);
+    fclose(f);
+    assert_int_equal(symlink("precious", in_folder("@/link.pcap")), 0);
+    open_fails(in_folder("pcap:out=@/link.pcap"), "it is a symbolic link");
+    open_fails(in_folder("tee(@/link.pcap):pcap:out=/dev/null"), "it is a symbolic link");
+    assert_int_equal(unlink(in_folder("@/link.pcap")), 0);
+    snprintf(target, sizeof(target), "%s", in_folder("@/precious"));
+    assert_int_equal(link(target, in_folder("@/link.pcap")), 0);
+    open_fails(in_folder("pcap:out=@/link.pcap"), "hard links");
+    assert_int_equal(stat(in_folder("@/precious"), &st), 0);
+    assert_int_equal(st.st_size, 8);
 }
 
 static void replay_as_asked(void **state)
@@ -196,6 +221,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_FOLDER(what_is_written_has_nanoseconds),
+        WITH_FOLDER(links_are_not_written_through),
         WITH_FOLDER(replay_as_asked),
         WITH_FOLDER(replay_at_the_recorded_pace),
         WITH_FOLDER(held_frames_bound_the_replay),

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -361,6 +362,31 @@ static void there_is_one_side_a_and_it_cleans_up(void **state)
     assert_int_equal(access(in_folder("@/w.lock"), F_OK), -1);
 }
 
+/* The owner of the directory cannot make side a create or remove files elsewhere. */
+static void links_are_not_followed(void **state)
+{
+    char target[256];
+    struct netio *a;
+
+    (void)state;
+    snprintf(target, sizeof(target), "%s", in_folder("@/target"));
+    assert_int_equal(symlink(target, in_folder("@/w.lock")), 0);
+    open_fails(in_folder("wire:@/w,side=a"), "cannot create");
+    assert_int_equal(access(target, F_OK), -1);
+    assert_int_equal(unlink(in_folder("@/w.lock")), 0);
+    assert_int_equal(symlink(target, in_folder("@/w")), 0);
+    open_fails(in_folder("wire:@/w,side=a"), "is not a socket");
+    assert_int_equal(unlink(in_folder("@/w")), 0);
+    a = open_ok(in_folder("wire:@/w,side=a"));
+    assert_int_equal(unlink(in_folder("@/w")), 0);
+    assert_int_equal(unlink(in_folder("@/w.lock")), 0);
+    assert_int_equal(mknod(in_folder("@/w"), S_IFREG | 0600, 0), 0);
+    assert_int_equal(mknod(in_folder("@/w.lock"), S_IFREG | 0600, 0), 0);
+    netio_close(a);
+    assert_int_equal(unlink(in_folder("@/w")), 0);
+    assert_int_equal(unlink(in_folder("@/w.lock")), 0);
+}
+
 static void *service_thread(void *n)
 {
     unsigned i;
@@ -430,6 +456,7 @@ int main(void)
         WITH_FOLDER(last_frames_before_the_end_arrive),
         WITH_FOLDER(death_wakes_a_sleeper),
         WITH_FOLDER(there_is_one_side_a_and_it_cleans_up),
+        WITH_FOLDER(links_are_not_followed),
         WITH_FOLDER(refusals_say_why),
         WITH_FOLDER(another_file_at_the_path_stays),
         WITH_FOLDER(jumbo_frames),

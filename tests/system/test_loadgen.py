@@ -621,6 +621,7 @@ def test_a_lost_idle_connection_is_counted(lab):
         (["pingpong", "--to", "1.2.3.4:5", "--threads", "2"], "at most --connections (1)"),
         (["pingpong", "--to", "1.2.3.4:5", "--hdr"], "a value is missing after --hdr"),
         (["pingpong", "--to", "1.2.3.4:5", "--fast"], "unknown option --fast"),
+        (["pingpong", "--to", "1.2.3.4:5", "--connect", "3"], "write --connections in full"),
         (["pingpong", "--to", "1.2.3.4:5", "-ab"], "unknown option -a"),
         (["pingpong", "--to", "1.2.3.4:5", "--busy=3"], "--busy=3: the option takes no value"),
         (["serve", "pingpong", "--to", "1.2.3.4:5"], "serve pingpong does not take --to"),

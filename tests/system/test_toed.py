@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+import signal
 import socket
 import stat
 import struct
@@ -102,6 +103,98 @@ def test_more_than_the_interface_has(make_lab):
         done = toed(lab, *common, option, value)
         assert done.returncode == CONFIGURATION
         assert f"{option} {value}" in done.stderr
+
+
+@pytest.mark.sanitize
+def test_address_that_the_host_has(make_lab, tmp_path):
+    """toed does not say "ready" with an address that the kernel or another TOE has."""
+    lab = make_lab(kernel=True)
+    more = ["--socket", tmp_path / "s"]
+    done = toed(lab, "--netif", "tap:toe9", "--ip", f"{lab.kernel_ip}/24", *more)
+    assert done.returncode == CONFIGURATION
+    assert f"--ip {lab.kernel_ip}: the kernel has this address on " in done.stderr
+    lab.server.run(["ip", "address", "add", "2001:db8:9::1/64", "dev", "lo"])
+    done = toed(lab, "--netif", "tap:toe9", "--ip6", "2001:db8:9::1/64", *more)
+    assert done.returncode == CONFIGURATION
+    assert "--ip6 2001:db8:9::1: the kernel has this address on lo" in done.stderr
+    twice = ["--netif", "tap:toe9", "--ip", f"{lab.ip}/24", *more]
+    for _ in range(2):
+        done = toed(lab, *twice)
+        assert done.returncode == CONFIGURATION
+        assert f"--ip {lab.ip}: another TOE of this network namespace" in done.stderr
+        lab.toed.take_over()  # the claim goes over
+    other_vlan = lab.server.start([paths.built("toed"), *twice, "--vlan", "7"])
+    proc.wait_until(lambda: "ready" in other_vlan.text(), "a TOE of a VLAN", proc=other_vlan)
+    assert other_vlan.stop(timeout=20) == 0
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [
+        ("10.99.0.1/24", "the TOE's address 10.78.0.1 is outside this subnet"),
+        ("10.78.0.2/32", "the TOE's address 10.78.0.1 is outside this subnet"),
+        ("10.78.0.1/24", "is the TOE's address"),
+        ("10.78.0.2/33", "host=10.78.0.2/33 is not an IPv4 address with a prefix length from 0"),
+    ],
+)
+def test_address_of_the_kernels_side_of_a_tap(make_lab, tmp_path, host, said):
+    lab = make_lab()
+    argv = ["--netif", f"tap:toe9,host={host}", "--ip", "10.78.0.1/24", "--socket", tmp_path / "s"]
+    done = toed(lab, *argv)
+    assert done.returncode == CONFIGURATION
+    assert said in done.stderr
+
+
+def test_missing_capability_is_named(make_lab, tmp_path):
+    lab = make_lab(kernel=True)
+    lab.toed.stop()
+    shared = ["--netif", f"af_xdp:{lab.pair.server_if}", "--ip", "shared"]
+    own = [*shared[:-1], "10.77.0.9/24"]
+    for argv, has, missing in (
+        (shared, "net_admin,+net_raw,+ipc_lock,+bpf", "CAP_PERFMON"),
+        (own, "net_admin,+net_raw,+ipc_lock", "CAP_BPF"),
+    ):
+        prefix = ("setpriv", f"--bounding-set=-all,+{has}")
+        done = toed(lab, *argv, "--socket", tmp_path / "s", prefix=prefix)
+        assert done.returncode == CONFIGURATION
+        assert f"{missing} is missing" in done.stderr
+        assert "Linux 5.9" not in done.stderr
+
+
+def test_stopped_toed_is_reported_as_stopped(lab):
+    pid = lab.toed.proc.pid
+    lab.toed.proc.send_signal(signal.SIGSTOP)
+    try:
+        argv = [paths.built("toehold"), "stats", "--socket", lab.toed.socket]
+        done = proc.run(argv, check=False)
+        assert done.returncode == 1
+        assert f"toed (pid {pid}) is stopped; continue it: kill -CONT {pid}" in done.stderr
+        listen = "import socket; socket.create_server(('', 4000))"
+        done = lab.server.run(lab.toed.wrapped([labs.PYTHON, "-c", listen]), check=False)
+        assert f"the TOE (pid {pid}) is stopped" in done.stderr
+    finally:
+        lab.toed.proc.send_signal(signal.SIGCONT)
+
+
+LISTEN = """
+import select, socket
+s = socket.create_server(("", 4000))
+print("serving", flush=True)
+while True:
+    select.select([s], [], [], 0.02)
+"""
+
+
+def test_new_reason_of_a_repeated_failure_is_logged(make_lab):
+    lab = make_lab()
+    with lab.toed.app([labs.PYTHON, "-c", LISTEN]) as server:
+        proc.wait_until(lambda: "serving" in server.text(), "it serves", proc=server)
+        lab.toed.kill()
+        proc.wait_until(lambda: "Connection refused" in server.text(), "the reason", proc=server)
+        lab.toed.socket.unlink()
+        proc.wait_until(lambda: "No such file" in server.text(), "a new reason", proc=server)
+        assert server.text().count("Connection refused") == 1
 
 
 def test_socket_path_that_cannot_be(lab, tmp_path):
@@ -202,6 +295,74 @@ def test_user_must_exist(make_lab, tmp_path):
     done = toed(lab, *argv, "--socket", tmp_path / "s", "--user", "no-such-user")
     assert done.returncode == CONFIGURATION
     assert "no-such-user" in done.stderr
+
+
+FLOOD = """
+import selectors, socket, sys, time
+held = selectors.DefaultSelector()
+def add():
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(sys.argv[1])
+    held.register(s, selectors.EVENT_READ)
+for _ in range(300):
+    add()
+print("flooding", flush=True)
+while True:
+    for key, _ in held.select():
+        held.unregister(key.fileobj)
+        key.fileobj.close()
+        add()
+    time.sleep(0.01)
+"""
+
+
+@pytest.mark.sanitize
+def test_silent_connections_of_a_user_starve_nobody_else(make_lab, tmp_path):
+    """300 connections that send nothing, each replaced when toed closes it: root attaches, asks and
+    reloads a server during it."""
+    lab = make_lab(args=["--user", "nobody"])
+    with nginx.start(lab, tmp_path) as server:
+        flood = [*NOBODY, labs.PYTHON, "-c", FLOOD, lab.toed.socket]
+        with lab.server.start(flood) as f:
+            proc.wait_until(lambda: "flooding" in f.text(), "the flood", proc=f)
+            for _ in range(10):
+                assert lab.toed.stats()["version"]
+            assert lab.toed.stats()["control"]["evicted"] > 0
+            for i in range(6):
+                code = f"import socket; socket.create_server(('{lab.ip}', {5000 + i}))"
+                lab.run([labs.PYTHON, "-c", code])
+            old = nginx.get(lab, "/pid")
+            server.send_signal(signal.SIGHUP)
+            proc.wait_until(lambda: nginx.get(lab, "/pid") != old, "a new worker serves")
+            assert f.text() == "flooding\n"
+
+
+def test_statistics_as_text_and_as_json_have_the_same_figures(lab):
+    """All figures have a description; `--all` prints each name of the JSON, and no other."""
+    with lab.app([labs.PYTHON, "-c", LISTEN]) as server:
+        proc.wait_until(lambda: "serving" in server.text(), "it serves", proc=server)
+        said = lab.toed.stats()
+        argv = [paths.built("toehold"), "stats", "--socket", lab.toed.socket]
+        text = proc.run([*argv, "--all"]).stdout
+        short = proc.run(argv).stdout
+    engine = said["engines"][0]
+    for group in ("netio", "usage", "counters"):
+        assert set(engine[group]) == set(said["help"][group]), group
+    assert set(said["control"]) == set(said["help"]["control"])
+    assert all(h["help"] for group in said["help"].values() for h in group.values())
+    names = {n for n, v in said.items() if not isinstance(v, dict | list)}
+    names |= {n for group in said["help"].values() for n in group}
+    names |= {o["name"] for o in engine["offload"]} | {o["word"] for o in engine["offload"]}
+    names |= {a.split()[0] for a in engine["ip6"]}
+    columns = set(engine["queue_pairs"][0])
+    for name in names:
+        assert re.search(rf"(^| ) *{re.escape(name)}( |$)", text, re.M), name
+    head = re.search(r"queue pairs\n(.*)\n(.*)\n", text)
+    assert set(re.split(r"[ /]+", head[1].strip())) == columns
+    printed = {line.split()[0] for line in text.splitlines() if line.startswith("  ")}
+    assert {p for p in printed if not p.isdigit()} - {"id"} <= names
+    assert len(short.splitlines()) < 80 < len(text.splitlines())
+    assert not re.search(r"^  \w+ +0 ", short, re.M)
 
 
 @pytest.mark.sanitize

@@ -37,6 +37,9 @@
 #define TOEDEV_DEFAULT_SOCKET "/run/toehold/toed.sock"
 #define TOEDEV_SOCKET_ENV     "TOEHOLD_SOCKET"
 
+/* Name of a TOEDEV_HELLO_QUERY whose answer also has "help": {group: {name: {unit, help}}}. */
+#define TOEDEV_QUERY_HELP "help"
+
 enum toedev_hello_kind {
     TOEDEV_HELLO_ATTACH = 1,
     TOEDEV_HELLO_QUERY = 2,

@@ -25,6 +25,7 @@
 #include "kernel/numa.h"
 #include "round/engine.h"
 #include "round/thread.h"
+#include "socket_file.h"
 
 #define LISTEN_BACKLOG 128
 
@@ -41,11 +42,6 @@ static int knock(const struct sockaddr_un *addr)
     return why == EAGAIN ? 0 : why; /* a listener whose backlog is full */
 }
 
-static int is_served(const struct sockaddr_un *addr)
-{
-    return knock(addr) == 0;
-}
-
 /* Returns 1 when the path exists and is not a socket: it must not be replaced. */
 static int is_taken(const char *path)
 {
@@ -54,86 +50,47 @@ static int is_taken(const char *path)
     return lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode);
 }
 
-/* Creates the directory of the socket when only its last component is missing (/run is emptied at
- * each boot). */
-static int make_directory(const char *path)
+/* Finds the ids of --user and --group. */
+static int find_owner(const struct options *o, uid_t *uid, gid_t *gid, char *err, size_t err_size)
 {
-    char dir[sizeof(((struct sockaddr_un *)0)->sun_path)];
-    char *slash;
+    const struct passwd *u = o->user ? getpwnam(o->user) : NULL;
+    const struct group *g = o->group ? getgrnam(o->group) : NULL;
 
-    snprintf(dir, sizeof(dir), "%s", path);
-    slash = strrchr(dir, '/');
-    if (!slash || slash == dir)
-        return 0;
-    *slash = 0;
-    return mkdir(dir, 0755) == 0 || errno == EEXIST ? 0 : -1;
-}
-
-static int set_owner(const char *path, const char *user, const char *group, char *err,
-                     size_t err_size)
-{
-    struct passwd *u = user ? getpwnam(user) : NULL;
-    struct group *g = group ? getgrnam(group) : NULL;
-
-    if (user && !u) {
-        snprintf(err, err_size, "--user %s: there is no such user", user);
+    if (o->user && !u) {
+        snprintf(err, err_size, "--user %s: there is no such user", o->user);
         return EXIT_CONFIG;
     }
-    if (group && !g) {
-        snprintf(err, err_size, "--group %s: there is no such group", group);
+    if (o->group && !g) {
+        snprintf(err, err_size, "--group %s: there is no such group", o->group);
         return EXIT_CONFIG;
     }
-    if (((u || g) && chown(path, u ? u->pw_uid : (uid_t)-1, g ? g->gr_gid : (gid_t)-1) != 0) ||
-        chmod(path, 0660) != 0) {
-        snprintf(err, err_size, "cannot set owner and mode of %s: %s", path, strerror(errno));
-        return EXIT_CONFIG;
-    }
+    *uid = u ? u->pw_uid : SOCKET_FILE_NO_OWNER;
+    *gid = g ? g->gr_gid : SOCKET_FILE_NO_OWNER;
     return 0;
 }
 
 int control_open(struct control *c, char *err, size_t err_size)
 {
-    const char *path = c->options->socket;
-    struct sockaddr_un addr = {.sun_family = AF_UNIX}, final = {.sun_family = AF_UNIX};
+    uid_t uid;
+    gid_t gid;
     int rc;
 
     if (link_open(&c->link, c->info.ifindex) != 0) {
         snprintf(err, err_size, "cannot watch the interface: %s", strerror(errno));
         return EXIT_RUNTIME;
     }
-    /* Created under a temporary name and renamed when ready, which replaces a stale socket. */
-    if (strlen(path) >= sizeof(final.sun_path) ||
-        (size_t)snprintf(addr.sun_path, sizeof(addr.sun_path), "%s.%d", path, (int)getpid()) >=
-            sizeof(addr.sun_path)) {
-        snprintf(err, err_size, "--socket %s: the path is longer than a Unix socket can have",
-                 path);
-        return EXIT_CONFIG;
-    }
-    snprintf(final.sun_path, sizeof(final.sun_path), "%s", path);
-    if (is_taken(path)) {
-        snprintf(err, err_size, "--socket %s: there is something that is no socket", path);
-        return EXIT_CONFIG;
-    }
-    if (is_served(&final)) {
-        snprintf(err, err_size, "--socket %s: another toed listens there; name another path", path);
-        return EXIT_CONFIG;
-    }
-    unlink(addr.sun_path); /* left by a process with our pid that was killed at this point */
-    c->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (c->listen_fd < 0 || make_directory(path) != 0 ||
-        bind(c->listen_fd, (struct sockaddr *)&addr, sizeof(addr)) != 0) {
-        snprintf(err, err_size, "--socket %s: %s", path, strerror(errno));
-        return EXIT_CONFIG;
-    }
-    rc = set_owner(addr.sun_path, c->options->user, c->options->group, err, err_size);
-    if (rc == 0 &&
-        (listen(c->listen_fd, LISTEN_BACKLOG) != 0 || rename(addr.sun_path, final.sun_path) != 0)) {
-        snprintf(err, err_size, "--socket %s: %s", path, strerror(errno));
-        rc = EXIT_CONFIG;
-    }
+    rc = find_owner(c->options, &uid, &gid, err, err_size);
     if (rc != 0)
-        unlink(addr.sun_path);
-    return rc;
+        return rc;
+    c->listen_fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (c->listen_fd < 0) {
+        snprintf(err, err_size, "--socket %s: %s", c->options->socket, strerror(errno));
+        return EXIT_CONFIG;
+    }
+    return socket_file_listen(c->listen_fd, LISTEN_BACKLOG, c->options->socket, uid, gid,
+                              &c->socket_file, err, err_size) == 0
+               ? 0
+               : EXIT_CONFIG;
 }
 
 /* The kernel records the credentials of the listener at listen(2): those of the socket and of the
@@ -148,20 +105,19 @@ int attach_listen(const struct control *c)
 int attach_inherit(struct control *c, int listen_fd)
 {
     c->listen_fd = listen_fd;
-    return link_open(&c->link, c->info.ifindex) != 0 ? -1 : attach_listen(c);
+    if (link_open(&c->link, c->info.ifindex) != 0 || attach_listen(c) != 0)
+        return -1;
+    socket_file_find(c->options->socket, &c->socket_file);
+    return 0;
 }
 
 void attach_unlink(struct control *c)
 {
-    /* A toed started in the meantime may have replaced the file by its own socket, which has a
-     * listener; ours has none any more. */
-    struct sockaddr_un addr = {.sun_family = AF_UNIX};
-
-    snprintf(addr.sun_path, sizeof(addr.sun_path), "%s", c->options->socket);
+    /* before close(): the number of the file belongs to no other file as long as it is ours */
+    if (socket_file_remove(c->options->socket, &c->socket_file) != 0)
+        log_msg("cannot remove %s: %s", c->options->socket, strerror(errno));
     close(c->listen_fd);
     c->listen_fd = -1;
-    if (!is_served(&addr) && unlink(addr.sun_path) != 0 && errno != ENOENT)
-        log_msg("cannot remove %s: %s", addr.sun_path, strerror(errno));
 }
 
 void attach_sweep(const char *pattern)

@@ -28,14 +28,16 @@
 #include "interface_watch.h"
 #include "kernel.h"
 #include "round/thread.h"
+#include "silent.h"
 #include "stats.h"
 #include "switch.h"
 #include "trips_json.h"
 
-/* Connections without a hello: how many are kept, and for how long. */
 #define CLIENTS_AT_FIRST 64u
-#define SILENT_MAX       64u
-#define SILENT_TIME      (5 * NS_PER_S)
+/* How long a connection without a hello is kept. */
+#define SILENT_TIME (5 * NS_PER_S)
+/* New connections between two looks at the messages of the others. */
+#define ACCEPTS_MAX 64u
 /* How often interrupt writes are checked while hosts are attached. */
 #define WATCH_MS 100
 
@@ -82,12 +84,6 @@ static int make_room(struct control *c, uint32_t room)
 
 static int room_for_client(struct control *c)
 {
-    uint32_t i, silent = 0;
-
-    for (i = 0; i < c->client_count; i++)
-        silent += !c->clients[i].qp;
-    if (silent >= SILENT_MAX)
-        return 0;
     return c->client_count < c->client_room ||
            make_room(c, c->client_room ? c->client_room * 2 : CLIENTS_AT_FIRST) == 0;
 }
@@ -100,28 +96,44 @@ int control_add_client(struct control *c, const struct client *cl)
     return 0;
 }
 
-static void accept_clients(struct control *c)
+static void add_accepted(struct control *c, int fd)
 {
     struct ucred cred;
-    socklen_t len;
+    socklen_t len = sizeof(cred);
+    struct client *cl;
+    uint32_t victim;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0 || !room_for_client(c)) {
+        close(fd);
+        c->hung_up++;
+        return;
+    }
+    victim = silent_victim(c->clients, c->client_count, cred.uid);
+    if (victim != SILENT_NONE) {
+        c->evicted++;
+        log_limited("pid %d of user %u: closing its connection without a hello for a newer one",
+                    c->clients[victim].pid, c->clients[victim].uid);
+        client_remove(c, victim);
+    }
+    cl = &c->clients[c->client_count++];
+    memset(cl, 0, sizeof(*cl));
+    cl->fd = fd;
+    cl->pid = cred.pid;
+    cl->uid = cred.uid;
+    cl->pidfd = cred.pid > 0 ? (int)syscall(SYS_pidfd_open, cred.pid, 0) : -1;
+    cl->deadline = engine_clock() + SILENT_TIME;
+}
+
+static void accept_clients(struct control *c)
+{
+    uint32_t n;
     int fd;
 
-    while ((fd = accept4(c->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        struct client *cl;
-
-        len = sizeof(cred);
-        if (!room_for_client(c) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0) {
-            close(fd); /* too many connections without a hello */
-            c->hung_up++;
-            continue;
-        }
-        cl = &c->clients[c->client_count++];
-        memset(cl, 0, sizeof(*cl));
-        cl->fd = fd;
-        cl->pid = cred.pid;
-        cl->uid = cred.uid;
-        cl->pidfd = cred.pid > 0 ? (int)syscall(SYS_pidfd_open, cred.pid, 0) : -1;
-        cl->deadline = engine_clock() + SILENT_TIME;
+    for (n = 0; n < ACCEPTS_MAX; n++) {
+        fd = accept4(c->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0)
+            return;
+        add_accepted(c, fd);
     }
 }
 
@@ -157,7 +169,7 @@ static int client_message(struct control *c, struct client *cl)
     }
     if (m.kind == TOEDEV_HELLO_QUERY) {
         attach_discard(&m);
-        query_answer(cl->fd, stats_json(c));
+        query_answer(cl->fd, stats_json(c, m.hello.name));
         return -1;
     }
     if (m.kind == TOEDEV_HELLO_OFFLOAD) {
@@ -326,10 +338,10 @@ int control_run(struct control *c)
             free_unused(c);
         if (p[P_LOCK].revents)
             accept_claims(c);
-        n = p[P_SIGNAL].revents;
+        n = p[P_SIGNAL].revents && control_signalled(c);
         gone = interface_watch(c, p[P_LINK].revents) | serve_kernel(c, p, &tidy);
         if (p[P_LISTEN].revents)
-            accept_clients(c); /* last: it may reallocate the poll set */
+            accept_clients(c); /* last: it changes clients and poll set */
         if (n)
             return 0;
         if (gone)

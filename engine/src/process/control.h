@@ -8,9 +8,11 @@
 
 #include <pthread.h>
 
+#include "address.h"
 #include "hosts/qp.h"
 #include "kernel/link.h"
 #include "options.h"
+#include "socket_file.h"
 
 struct client {
     int fd, pidfd; /* pidfd -1: not available, only the end of fd is noticed */
@@ -37,7 +39,9 @@ struct control {
     uint32_t mtu_seen; /* the interface's when last checked; 0: not yet */
     uint8_t mac[6];
 
+    struct address_claims addresses;
     int listen_fd, lock_fd, signal_fd, wake_fd, regs_fd;
+    struct socket_file socket_file; /* of listen_fd */
     struct client *clients;
     uint32_t client_count, client_room;
     struct pollfd *polled; /* poll set of the main thread, with room for all clients */
@@ -46,6 +50,7 @@ struct control {
     struct user *users; /* the users that have queue pairs */
     uint64_t refused;   /* hellos that were refused */
     uint64_t hung_up;   /* connections closed for an invalid message or a timeout */
+    uint64_t evicted;   /* silent connections closed for a newer one (silent.h) */
 
     pthread_mutex_t lock; /* guards unused, which engines add to */
     struct qp *unused;
@@ -59,12 +64,14 @@ struct control {
 /* Opens the socket at options->socket, which does not exist before. Returns 0, or an exit code with
  * a message in err. */
 int control_open(struct control *c, char *err, size_t err_size);
-/* Serves until SIGTERM, SIGINT or SIGHUP, until the interface is gone, or another toed has taken
+/* Serves until SIGTERM or SIGINT, until the interface is gone, or another toed has taken
  * over (c->given_away). Returns 0 or an exit code. */
 int control_run(struct control *c);
+/* Reads the signals that have arrived. Returns non-zero when one of them ends the process. */
+int control_signalled(const struct control *c);
 /* Closes the hosts' connections and unlinks the socket. */
 void control_close(struct control *c);
-/* Adds a client as if it had connected; owns its descriptors. -1: no memory. */
+/* Adds a client of another toed; owns its descriptors. -1: no memory. */
 int control_add_client(struct control *c, const struct client *cl);
 /* engine_config.qp_unused; arg is the struct control. Any engine's thread. */
 void control_qp_unused(void *arg, struct qp *qp);

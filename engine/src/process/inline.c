@@ -125,17 +125,21 @@ static int probe_interface(const struct options *o, char *err, size_t err_size)
     struct netio *n = NULL;
     uint8_t mac[6];
     uint32_t mtu;
+    struct address_claims addresses;
     int lock = interlock_claim(o->netif, err, err_size), rc;
 
     if (lock == -1)
         return EXIT_CONFIG;
-    rc = setup_netio(o, 1, 0, -1, &n, err, err_size);
+    rc = address_hold(o, &addresses, err, err_size);
+    if (rc < 0)
+        rc = setup_netio(o, 1, 0, -1, &n, err, err_size);
     if (rc < 0)
         rc = setup_settle(o, n, &info, &mtu, mac, err, err_size);
     if (n)
         netio_close(n);
     if (lock >= 0)
         close(lock);
+    address_release(&addresses);
     return rc < 0 ? 0 : rc;
 }
 
@@ -176,9 +180,10 @@ static int accept_asker(struct toedev_inline *t)
         return 0;
     for (i = 0; i < ASKERS_MAX && t->askers[i] >= 0; i++)
         continue;
-    if (i == ASKERS_MAX) {
-        close(fd);
-        return 1;
+    if (i == ASKERS_MAX) { /* the oldest has sent nothing: it makes room */
+        close(t->askers[0]);
+        memmove(t->askers, t->askers + 1, (ASKERS_MAX - 1) * sizeof(t->askers[0]));
+        i = ASKERS_MAX - 1;
     }
     t->askers[i] = fd;
     side_watch(t, fd);
@@ -205,7 +210,7 @@ static int hear_asker(struct toedev_inline *t, int fd)
         return 0;
     attach_discard(&m);
     if (m.kind == TOEDEV_HELLO_QUERY)
-        query_answer(fd, stats_json(&t->control));
+        query_answer(fd, stats_json(&t->control, m.hello.name));
     else if (m.kind == TOEDEV_HELLO_OFFLOAD)
         query_answer(fd, offload_answer(&t->control, fd, m.hello.name));
     else if (m.kind == TOEDEV_HELLO_RTT)
@@ -213,8 +218,10 @@ static int hear_asker(struct toedev_inline *t, int fd)
     else if (m.kind == TOEDEV_HELLO_FLOWS)
         query_answer(fd, flows_json(&t->control, m.hello.name));
     for (i = 0; i < ASKERS_MAX; i++)
-        if (t->askers[i] == fd)
-            t->askers[i] = -1;
+        if (t->askers[i] == fd) { /* the rest stays in the order of age */
+            memmove(t->askers + i, t->askers + i + 1, (ASKERS_MAX - 1 - i) * sizeof(fd));
+            t->askers[ASKERS_MAX - 1] = -1;
+        }
     close(fd);
     return 1;
 }
@@ -223,16 +230,18 @@ static int hear_asker(struct toedev_inline *t, int fd)
 static int hear(struct toedev_inline *t)
 {
     struct epoll_event ev[4];
-    int n = epoll_wait(t->side_epoll, ev, 4, 0), done = 0, i;
+    int n = epoll_wait(t->side_epoll, ev, 4, 0), done = 0, asked = 0, i;
 
     for (i = 0; i < n; i++) {
         if (ev[i].data.fd == t->control.listen_fd)
-            done += accept_asker(t);
+            asked = 1;
         else if (ev[i].data.fd == t->control.lock_fd)
             done += accept_claim(t);
         else
             done += hear_asker(t, ev[i].data.fd);
     }
+    if (asked) /* last: it may close a connection that is in ev */
+        done += accept_asker(t);
     return done;
 }
 
@@ -287,6 +296,7 @@ static void free_all(struct toedev_inline *t)
         qp_free(t->qp);
     if (t->control.lock_fd >= 0)
         close(t->control.lock_fd);
+    address_release(&t->control.addresses);
     if (t->side_epoll >= 0)
         close(t->side_epoll);
     for (i = 0; i < ASKERS_MAX; i++)
@@ -322,6 +332,8 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
         return -1;
     if (c->lock_fd >= 0)
         side_watch(t, c->lock_fd);
+    if (address_hold(&t->options, &c->addresses, err, err_size) >= 0)
+        return -1;
     if (setup_netio(&t->options, seed, 0, -1, &cfg.netio, err, err_size) >= 0)
         return -1;
     if (setup_settle(&t->options, cfg.netio, &c->info, &c->mtu, c->mac, err, err_size) < 0) {
@@ -392,6 +404,7 @@ static struct toedev_inline *new_inline(const char *text, char *err, size_t err_
         t->askers[i] = -1;
     t->control.options = &t->options;
     t->control.listen_fd = t->control.lock_fd = -1;
+    t->control.addresses = (struct address_claims){{-1, -1}};
     t->control.signal_fd = t->control.wake_fd = t->control.regs_fd = -1;
     t->control.engines = &t->engine;
     t->control.engine_count = 1;
@@ -475,6 +488,7 @@ static void inline_forget(struct toedev_inline *t)
 {
     if (t->control.lock_fd >= 0)
         close(t->control.lock_fd);
+    address_release(&t->control.addresses);
     if (t->control.listen_fd >= 0)
         close(t->control.listen_fd);
 }

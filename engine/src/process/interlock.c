@@ -40,6 +40,31 @@ static int wire_of(const char *spec, struct claim *c)
     return 1;
 }
 
+/* Skips the wrappers of a back end: impair(...):SPEC, tee(...):SPEC. Returns NULL when there is no
+ * back end. */
+static const char *unwrapped(const char *spec)
+{
+    while (spec && spec[strcspn(spec, "(:")] == '(') {
+        spec = strstr(spec, "):");
+        if (spec)
+            spec += 2;
+    }
+    return spec;
+}
+
+int interlock_is_private(const char *spec)
+{
+    static const char *const private[] = {"wire:",         "pcap:",         "dpdk:net_memif",
+                                          "dpdk:net_ring", "dpdk:net_null", "dpdk:net_pcap"};
+    size_t i;
+
+    spec = unwrapped(spec);
+    for (i = 0; spec && i < sizeof(private) / sizeof(private[0]); i++)
+        if (strncmp(spec, private[i], strlen(private[i])) == 0)
+            return 1;
+    return 0;
+}
+
 /* Derives the claim from a specification. Returns 0 when it names nothing that another engine could
  * use. */
 static int claim_of(const char *spec, struct claim *c)
@@ -47,14 +72,9 @@ static int claim_of(const char *spec, struct claim *c)
     static const char *const schemes[] = {"af_xdp:", "tap:"};
     size_t i, n;
 
-    /* skip wrappers of a back end: impair(...):SPEC, tee(...):SPEC */
-    while (spec[strcspn(spec, "(:")] == '(') {
-        const char *end = strstr(spec, "):");
-
-        if (!end)
-            return 0;
-        spec = end + 2;
-    }
+    spec = unwrapped(spec);
+    if (!spec)
+        return 0;
     if (strncmp(spec, "wire:", 5) == 0)
         return wire_of(spec + 5, c);
     for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {

@@ -9,4 +9,8 @@
  * closed, -1 with a message in err when it is taken, -2 when nothing needs claiming. */
 int interlock_claim(const char *spec, char *err, size_t err_size);
 
+/* Returns whether the frames of the specification do not pass this host's network: a wire, files,
+ * or a virtual device of DPDK that is one of these. */
+int interlock_is_private(const char *spec);
+
 #endif

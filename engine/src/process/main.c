@@ -212,15 +212,16 @@ static int prepare(struct daemon *d)
 static int claim(struct daemon *d)
 {
     char err[256];
+    int rc;
 
     if (d->options.take_over) /* received with the rest */
         return -1;
 
     d->control.lock_fd = interlock_claim(d->options.netif, err, sizeof(err));
-    if (d->control.lock_fd != -1)
-        return -1;
-    log_msg("%s", err);
-    return EXIT_CONFIG;
+    if (d->control.lock_fd == -1)
+        return failed(EXIT_CONFIG, err);
+    rc = address_hold(&d->options, &d->control.addresses, err, sizeof(err));
+    return rc < 0 ? -1 : failed(rc, err);
 }
 
 /* Called before the engines are made: they use the kernel's addresses. */
@@ -282,7 +283,7 @@ static int settle_address(struct daemon *d)
     struct claim claim;
 
     while ((claim = address_claim(&d->control)).state == TOEC_IP4_TESTED)
-        if (poll(&p, 1, CLAIM_LOOK_MS) > 0)
+        if (poll(&p, 1, CLAIM_LOOK_MS) > 0 && control_signalled(&d->control))
             return 0;
     if (claim.state != TOEC_IP4_TAKEN)
         return -1;
@@ -321,10 +322,12 @@ static int inherit(struct daemon *d)
 
     d->control.give = takeover_give;
     d->heir.fd = d->heir.listen_fd = d->heir.lock_fd = d->heir.heir_fd = -1;
+    d->heir.addresses = (struct address_claims){{-1, -1}};
     if (!d->options.take_over)
         return -1;
     rc = heir_ask(&d->heir, &d->options, err, sizeof(err));
     d->control.lock_fd = d->heir.lock_fd;
+    d->control.addresses = d->heir.addresses;
     return rc < 0 ? -1 : failed(rc, err);
 }
 

@@ -438,6 +438,8 @@ static int take_one(struct options *o, int count, char **words, int *at, unsigne
     const char *word = words[(*at)++], *equals = strchr(word, '='), *arg = "";
     const struct option_name *n;
 
+    if (of == OF_TOED && (strcmp(word, "-h") == 0 || strcmp(word, "-V") == 0))
+        return parse_one(o, word[1] == 'h' ? OPT_HELP : OPT_VERSION, arg);
     if (strncmp(word, "--", 2) != 0)
         return refuse(o, "'%s': options only, such as --netif%s", word,
                       of == OF_TOED ? "; --help shows them" : "");

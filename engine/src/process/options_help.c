@@ -63,9 +63,11 @@ const char options_help[] =
     "all\n"
     "                     that the interface has); toehold offload switches them later\n"
     "  --seed HEX         for tests only: fixes the secret behind sequence numbers and ports\n"
-    "  --help, --version\n"
+    "  -h, --help; -V, --version\n"
     "\n"
-    "SIGTERM, SIGINT or SIGHUP ends it: peers get RST, the interface is put back as it was.\n"
+    "SIGTERM or SIGINT ends it: peers get RST, the interface is put back as it was. SIGHUP "
+    "changes\n"
+    "nothing: new options need a new toed with --take-over, which keeps all connections.\n"
     "Exit codes: 0 ended by a signal or taken over from, 1 failure while running (the interface is "
     "gone, too),\n"
     "2 usage, 3 configuration.\n";

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "attach.h"
 #include "base/clock.h"
@@ -30,12 +31,28 @@ int control_init(struct control *c, const struct options *o)
     pthread_mutex_init(&c->lock, NULL);
     c->options = o;
     c->started = engine_clock();
-    c->lock_fd = -1; /* no interface is claimed yet */
+    c->lock_fd = -1; /* no interface is claimed yet, and no address */
+    c->addresses = (struct address_claims){{-1, -1}};
     c->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     if (c->signal_fd < 0)
         return -1;
     c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return c->wake_fd < 0 ? -1 : 0;
+}
+
+int control_signalled(const struct control *c)
+{
+    struct signalfd_siginfo got;
+    int ends = 0;
+
+    while (read(c->signal_fd, &got, sizeof(got)) == (ssize_t)sizeof(got)) {
+        if (got.ssi_signo != SIGHUP)
+            ends = 1;
+        else
+            log_msg("SIGHUP: nothing to reload, as all options are on the command line; start a "
+                    "new toed with --take-over to change them without losing a connection");
+    }
+    return ends;
 }
 
 static void stop_in_engine(struct engine *e, void *arg)

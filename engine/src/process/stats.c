@@ -20,6 +20,8 @@
 #include "stats.h"
 #include "switch.h"
 
+#define SCHEMA_VERSION 1 /* of the answer: rises when a name moves or changes its meaning */
+
 struct qp_figures {
     uint32_t id, slots, used, listeners;
     int pid;
@@ -79,25 +81,84 @@ static json_t *number(uint64_t v)
     return json_integer((json_int_t)v);
 }
 
+struct described {
+    const char *name, *help;
+};
+
+#define X(name, description) {#name, description},
+static const struct described core_names[] = {TOEC_COUNTERS(X)};
+static const struct described engine_names[] = {ENGINE_COUNTERS(X)};
+#undef X
+static const struct described netio_names[] = {
+    {"mode", "the back end and its mode"},
+    {"rx_held", "received frames that hosts hold at present"},
+    {"rx_hold_max", "received frames that hosts may hold"},
+    {"rx_frames", "frames received"},
+    {"rx_bytes", "bytes received"},
+    {"tx_frames", "frames sent"},
+    {"tx_bytes", "bytes sent"},
+    {"rx_dropped", "received frames dropped by the back end or the kernel: ring full, no buffer"},
+    {"tx_dropped", "frames submitted to the back end and not sent"},
+};
+static const struct described usage_names[] = {
+    {"flows", "connections with a TCB"},
+    {"records", "out-of-order intervals and sent runs remembered"},
+    {"half_open", "connections that have not completed the handshake"},
+    {"listeners", "listening sockets"},
+    {"time_wait", "connections in TIME-WAIT"},
+    {"neighbours", "neighbours (ARP, neighbour discovery)"},
+    {"datagrams", "datagrams in reassembly"},
+};
+static const struct described control_names[] = {
+    {"refused", "hellos refused on the control socket"},
+    {"hung_up", "connections closed for an invalid message or a timeout"},
+    {"evicted", "silent connections closed for a newer one of their user"},
+};
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
 static json_t *counters_json(const struct figures *f)
 {
-    static const char *const core_names[] = {
-#define X(name, description) #name,
-        TOEC_COUNTERS(X)
-#undef X
-    };
-    static const char *const engine_names[] = {
-#define X(name) #name,
-        ENGINE_COUNTERS(X)
-#undef X
-    };
     json_t *j = json_object();
     unsigned i;
 
     for (i = 0; i < TOEC_C_MAX; i++)
-        json_object_set_new(j, core_names[i], number(f->core[i]));
+        json_object_set_new(j, core_names[i].name, number(f->core[i]));
     for (i = 0; i < EC_MAX; i++)
-        json_object_set_new(j, engine_names[i], number(f->engine[i]));
+        json_object_set_new(j, engine_names[i].name, number(f->engine[i]));
+    return j;
+}
+
+/* The names say what they count. */
+static const char *unit_of(const char *name)
+{
+    return strstr(name, "bytes") ? "bytes" : strstr(name, "frames") ? "frames" : "";
+}
+
+static void describe(json_t *to, const char *group, const struct described *table, size_t n)
+{
+    json_t *j = json_object_get(to, group);
+    size_t i;
+
+    if (!j) {
+        j = json_object();
+        json_object_set_new(to, group, j);
+    }
+    for (i = 0; i < n; i++)
+        json_object_set_new(
+            j, table[i].name,
+            json_pack("{s:s, s:s}", "unit", unit_of(table[i].name), "help", table[i].help));
+}
+
+/* Returns {group: {name: {unit, help}}}. */
+static json_t *help_json(void)
+{
+    json_t *j = json_object();
+
+    describe(j, "control", control_names, COUNT(control_names));
+    describe(j, "netio", netio_names, COUNT(netio_names));
+    describe(j, "usage", usage_names, COUNT(usage_names));
+    describe(j, "counters", core_names, COUNT(core_names));
+    describe(j, "counters", engine_names, COUNT(engine_names));
     return j;
 }
 
@@ -178,20 +239,23 @@ static json_t *engine_json(struct control *c, uint32_t id)
     return j;
 }
 
-json_t *stats_json(struct control *c)
+json_t *stats_json(struct control *c, const char *more)
 {
-    json_t *engines = json_array();
+    json_t *engines = json_array(), *j;
     char address[96];
     uint32_t i;
 
     for (i = 0; i < c->engine_count; i++)
         json_array_append_new(engines, engine_json(c, i));
     options_addresses(c->options, address, sizeof(address));
-    return json_pack("{s:s, s:o, s:s, s:s, s:{s:o, s:o}, s:o}", "version", TOEHOLD_VERSION,
-                     "uptime_s", number((engine_clock() - c->started) / NS_PER_S), "address",
-                     address, "manager", c->polling ? "polling" : "interrupts", "control",
-                     "refused", number(c->refused), "hung_up", number(c->hung_up), "engines",
-                     engines);
+    j = json_pack("{s:s, s:i, s:o, s:s, s:s, s:{s:o, s:o, s:o}, s:o}", "version", TOEHOLD_VERSION,
+                  "schema_version", SCHEMA_VERSION, "uptime_s",
+                  number((engine_clock() - c->started) / NS_PER_S), "address", address, "manager",
+                  c->polling ? "polling" : "interrupts", "control", "refused", number(c->refused),
+                  "hung_up", number(c->hung_up), "evicted", number(c->evicted), "engines", engines);
+    if (j && strcmp(more, TOEDEV_QUERY_HELP) == 0)
+        json_object_set_new(j, "help", help_json());
+    return j;
 }
 
 void query_answer(int fd, json_t *j)

@@ -7,8 +7,8 @@
 
 #include "control.h"
 
-/* Returns the answer to TOEDEV_HELLO_QUERY. NULL: no memory. */
-json_t *stats_json(struct control *c);
+/* Returns the answer to TOEDEV_HELLO_QUERY with this name. NULL: no memory. */
+json_t *stats_json(struct control *c, const char *more);
 /* Sends an answer in one message, and frees it. */
 void query_answer(int fd, json_t *j);
 

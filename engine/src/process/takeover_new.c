@@ -168,6 +168,9 @@ int heir_ask(struct heir *h, const struct options *o, char *err, size_t err_size
     h->listen_fd = takeover_take_fd(&h->image, toec_image_number(&in, TTAG_LISTEN_FD));
     h->lock_fd = takeover_take_fd(&h->image, toec_image_number(&in, TTAG_LOCK_FD));
     h->heir_fd = takeover_take_fd(&h->image, toec_image_number(&in, TTAG_HEIR_FD));
+    /* a toed without claims sends none */
+    h->addresses.fd[0] = takeover_take_fd(&h->image, toec_image_number(&in, TTAG_ADDRESS_FD));
+    h->addresses.fd[1] = takeover_take_fd(&h->image, toec_image_number(&in, TTAG_ADDRESS6_FD));
     return -1;
 }
 

@@ -12,6 +12,7 @@ struct heir {
     int fd;  /* the connection to the other toed; -1: none */
     int pid; /* of the other toed */
     int listen_fd, lock_fd, heir_fd;
+    struct address_claims addresses;
     uint64_t began; /* when the other's engines stopped; 0: not yet */
     struct takeover_tally tally;
 };

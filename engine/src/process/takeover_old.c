@@ -159,6 +159,8 @@ static int save_process(const struct control *c, const struct client *asker, int
     toec_image_int(&o, TTAG_LISTEN_FD, takeover_fd(t, c->listen_fd));
     toec_image_int(&o, TTAG_LOCK_FD, takeover_fd(t, c->lock_fd));
     toec_image_int(&o, TTAG_HEIR_FD, takeover_fd(t, heir));
+    toec_image_int(&o, TTAG_ADDRESS_FD, takeover_fd(t, c->addresses.fd[0]));
+    toec_image_int(&o, TTAG_ADDRESS6_FD, takeover_fd(t, c->addresses.fd[1]));
     toec_image_end(&o);
     for (i = 0; i < c->client_count; i++)
         if (&c->clients[i] != asker)

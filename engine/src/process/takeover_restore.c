@@ -249,7 +249,7 @@ static const char *restore_member(struct restoring *r)
 
 static void restore_counter(struct restoring *r)
 {
-#define X(name) #name,
+#define X(name, description) #name,
     static const char *const names[] = {ENGINE_COUNTERS(X)};
 #undef X
     unsigned n, i;

@@ -94,7 +94,7 @@ static void save_group(struct toec_image_out *o, struct takeover *t, const struc
 
 static void save_counters(struct toec_image_out *o, struct engine *e)
 {
-#define X(name) #name,
+#define X(name, description) #name,
     static const char *const names[] = {ENGINE_COUNTERS(X)};
 #undef X
     unsigned i;

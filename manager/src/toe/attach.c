@@ -2,6 +2,7 @@
 /*
  * attach.c - attaches a queue pair of toed: the host's side of attach.h (SEEDS S1.10).
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <toe/fds.h>
 
@@ -101,6 +103,40 @@ void tqp_moved(const struct tqp *qp, int pidfd)
     (void)send_fds(qp, TOEDEV_HELLO_MOVED, &pidfd, 1);
 }
 
+/* Returns the pid of the TOE behind the connection if it is stopped (SIGSTOP, a debugger), else 0.
+ */
+static int stopped_toe(int fd)
+{
+    struct ucred cred = {0};
+    socklen_t len = sizeof(cred);
+    char path[32], line[256];
+    const char *end;
+    ssize_t n;
+    int stat;
+
+    if (sys_getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 || cred.pid <= 0)
+        return 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", cred.pid);
+    stat = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+    if (stat < 0)
+        return 0;
+    n = sys_read(stat, line, sizeof(line) - 1);
+    sys_close(stat);
+    line[n > 0 ? n : 0] = 0;
+    end = strrchr(line, ')'); /* the name may contain anything */
+    return end && end[1] == ' ' && (end[2] == 'T' || end[2] == 't') ? cred.pid : 0;
+}
+
+static int fail_silent(int fd, char *err, size_t size)
+{
+    int e = errno, pid = stopped_toe(fd);
+
+    if (!pid)
+        return fail(err, size, "the TOE did not answer", strerror(e));
+    snprintf(err, size, "the TOE (pid %d) is stopped; continue it: kill -CONT %d", pid, pid);
+    return -1;
+}
+
 static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, size_t size)
 {
     TOE_FDS_ROOM(4) room;
@@ -116,7 +152,7 @@ static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, siz
         got = sys_recvmsg(qp->ctl_fd, &m, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
     if (got < 0)
-        return fail(err, size, "the TOE did not answer", strerror(errno));
+        return fail_silent(qp->ctl_fd, err, size);
     n = toe_fds_take(&m, fds, WELCOME_FDS);
     if (n >= WELCOME_FDS) {
         sys_close(fds[0]); /* the register page: libtoe does not use it */

@@ -21,9 +21,12 @@
 #include "tsock.h"
 
 #define RETRY_NS       (100 * 1000000ull)
+#define LOG_NS         (1000 * 1000000ull)
 #define LOOKS_PER_LIFE 1024 /* polls of empty rings between two checks that the TOE is alive */
 
 struct tctx tctx = {.placeholder_fd = -1};
+
+static char logged_error[sizeof(tctx.last_error)]; /* the last reason that log_failure() logged */
 
 static bool configure(const struct toe_options *opt)
 {
@@ -87,9 +90,23 @@ static bool attach_all(void)
     tctx.generation++;
     tctx.idle_looks = 0;
     tctx.state = TC_UP;
+    logged_error[0] = '\0'; /* log it again if it comes back */
     if (tctx.cfg.place != TPLACE_TOED)
         thandle_each(announce_here);
     return true;
+}
+
+/* Logs why attaching fails, when the reason has changed: at most once a second, as two reasons may
+ * alternate at each try. */
+static void log_failure(uint64_t now, const char *consequence)
+{
+    static uint64_t next;
+
+    if (strcmp(logged_error, tctx.last_error) == 0 || now < next)
+        return;
+    memcpy(logged_error, tctx.last_error, sizeof(logged_error));
+    next = now + LOG_NS;
+    tlog("%s%s", tctx.last_error, consequence);
 }
 
 bool tctx_attached(void)
@@ -110,10 +127,10 @@ bool tctx_need(void)
     if (!configure(NULL) || !attach_all()) {
         /* a child with inherited listeners keeps trying: its parent had a TOE */
         tctx.state = tctx.configured && tctx.listeners ? TC_LOST : TC_FAILED;
-        tlog_once("%s; %s", tctx.last_error,
-                  tctx.state == TC_LOST ? "this process cannot accept on its listeners yet"
-                  : tctx.cfg.require    ? "refused, as TOEHOLD_REQUIRE asks"
-                                        : "this process runs on the kernel's TCP");
+        log_failure(tclock_ns(), tctx.state == TC_LOST
+                                     ? "; this process cannot accept on its listeners yet"
+                                 : tctx.cfg.require ? "; refused, as TOEHOLD_REQUIRE asks"
+                                                    : "; this process runs on the kernel's TCP");
     }
     errno = saved;
     return tctx.state == TC_UP;
@@ -150,7 +167,7 @@ bool tctx_retry(void)
         return tctx.state == TC_UP;
     tctx.retry_at = now + RETRY_NS;
     if (!attach_all()) {
-        tlog_once("cannot attach again: %s; trying on", tctx.last_error);
+        log_failure(now, "; trying to attach again");
         return false;
     }
     thandle_each(announce_used);
