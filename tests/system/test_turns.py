@@ -15,7 +15,7 @@ import pytest
 
 from tests.lab import lab as labs
 from tests.lab import proc
-from tests.lab.robot import PORT, take
+from tests.lab.robot import PORT, Robot, take
 
 pytestmark = labs.gateware_lacks("no-moves")
 
@@ -105,7 +105,7 @@ def listen(robot, lab: labs.Lab, ports: int = 1) -> None:
 
 @contextlib.contextmanager
 def workers(robot, *hows: str, lock: str = "fcntl", count: int = 4):
-    """The robot's children take turns. It sleeps meanwhile, as a master does."""
+    """The robot's children take turns while it sleeps, as a master does."""
     robot("lock = lock_of(kind)", kind=lock)
     pids = robot(_FORK, hows=hows, count=count)
     try:
@@ -312,3 +312,16 @@ def test_connections_that_wait_at_an_upgrade(lab, robot):
             answer(s, n)
     end(robot, "workers")
     robot("for l in listeners: l.close()")
+
+
+@pytest.mark.toehold_only
+@pytest.mark.parametrize("given", [{"engines": 2}, {"args": ["--manager", "polling"]}])
+def test_engines_and_managers(make_lab, given):
+    """Each engine has a queue pair of each process, and parks flows of its own."""
+    lab = make_lab(**given)
+    with Robot(lab) as robot:
+        listen(robot, lab, ports=2)
+        with workers(robot, "epoll"):
+            for n in range(24):
+                ask(lab, n, PORT + n % 2)
+    lab.wait_idle()
