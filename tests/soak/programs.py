@@ -10,10 +10,6 @@ from tests.soak.program import RESTART, Program, Reload
 
 _APACHE = "apache2 -f @folder@/apache.conf -DFOREGROUND"
 _GRACEFUL = Reload(signal.SIGUSR1, says="resuming normal operations", replaces=True)
-_TURNS = (
-    "its processes take turns at accept() by a lock of their own, and connections that were "
-    "assigned to one that waits for the lock get no answer"
-)
 # Node closes connections without a request when a worker disconnects, new ones too.
 _CLUSTER = Reload(signal.SIGHUP, replaces=True, gap=True)
 _CHROOT = (
@@ -46,7 +42,6 @@ PROGRAMS = (
         conf=["apache.conf"],
         words={"mpm": "prefork", "listen": "Listen @ip@:@second@"},
         note="two Listen lines",
-        known=_TURNS,
     ),
     *(
         Program(
@@ -57,7 +52,6 @@ PROGRAMS = (
             reload=Reload(signal.SIGHUP, replaces=True),
             conf=["wsgi.py"],
             note=more.strip(),
-            known=_TURNS if more else "",
         )
         for name, more in (("uwsgi", ""), ("uwsgi-thunder-lock", " --thunder-lock"))
     ),

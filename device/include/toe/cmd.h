@@ -20,9 +20,9 @@
 enum toe_cmd_type {
     /* aux port, flow listener id (host's choice), arg0 IPv4 address (0 any of IPv4) or address-
      * table index with V6 (all zero: any of both families, with V6ONLY of IPv6 alone), arg1
-     * backlog. WEAK: gets flows only while no other queue pair listens to the port; others that
-     * are not WEAK get those that it has not accepted, one at a time. Again with an id in use,
-     * for the same address and port: changes backlog and WEAK, keeps its flows */
+     * backlog. WEAK: its process does not wait for a connection; flows wait without a
+     * notification, for the queue pair that clears WEAK first. Again with an id in use, for the
+     * same address and port: changes backlog and WEAK, keeps its flows */
     TOE_CMD_LISTEN = 1,
     /* flow listener id; flows not yet accepted are reset, accepted ones stay */
     TOE_CMD_UNLISTEN = 2,

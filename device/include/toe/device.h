@@ -130,8 +130,15 @@ struct toedev_flow_record {
     uint8_t ca_state;    /* 0 open, 1 disorder, 2 window reduced, 3 recovery, 4 after a timeout */
     uint8_t timeouts;    /* without progress since; */
     uint8_t backoff;     /* how many times they have doubled the RTO */
-    uint8_t reserved[11];
+    uint8_t reserved[7];
+    /* Of a flow from a listener, TOEDEV_CLAIM_*: an atomic exchange by the host before it accepts
+     * the flow, a compare and swap by the TOE before it moves the flow away. The one field that the
+     * host writes, and not covered by seq. */
+    uint32_t claim;
 };
+#define TOEDEV_CLAIM_NONE 0u
+#define TOEDEV_CLAIM_HOST 1u /* accepted: the TOE leaves it with this queue pair */
+#define TOEDEV_CLAIM_TOE  2u /* moved: the final CLOSE_EVENT (STALE) follows */
 _Static_assert(sizeof(struct toedev_flow_record) == TOEDEV_RECORD, "flow record");
 
 /* Byte offsets in the area. */

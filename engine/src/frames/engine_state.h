@@ -103,7 +103,9 @@ struct engine {
     struct qp **qps;            /* qp_count of them */
     uint32_t qp_count, qp_turn; /* turn: the one served first */
     struct listen_group *groups;
-    int listen_due;                        /* some group of them needs listen_relieve() */
+    int listen_due;                        /* some group of them needs listen_relieve() ... */
+    uint32_t parked;                       /* flows of all groups (waiting.h) */
+    uint64_t listen_check;                 /* ... or will at this time */
     struct routes *routes;                 /* of a shared address; NULL: none yet */
     struct slot *dirty_first, *dirty_last; /* flow records to refresh, oldest first */
     struct slot *abort_first;              /* flows to reset at the end of the step */

@@ -15,6 +15,7 @@
 #include "listen.h"
 #include "opening.h"
 #include "record.h"
+#include "relieve.h"
 #include "rx_hold.h"
 #include "shared.h"
 
@@ -66,8 +67,11 @@ static int do_listen(struct qp *qp, const struct command *c)
         reason = TOE_R_INVAL;
     if (reason)
         return reason;
-    return listen_add(qp, &addr, v6only, c->aux, c->flow, c->arg1,
-                      !!(c->flags & TOE_F_LISTEN_WEAK));
+    reason =
+        listen_add(qp, &addr, v6only, c->aux, c->flow, c->arg1, !!(c->flags & TOE_F_LISTEN_WEAK));
+    if (reason == 0 && !(c->flags & TOE_F_LISTEN_WEAK))
+        events_write(qp); /* flows that waited for it, before the tail passes the command */
+    return reason;
 }
 
 static int do_bind(struct qp *qp, const struct command *c)
@@ -364,6 +368,7 @@ static int do_release(struct qp *qp, const struct command *c)
     if (s->state != SLOT_GONE || s->pending)
         return TOE_R_NOTCONN; /* the final CLOSE_EVENT is still pending */
     slot_free(s);
+    listen_heard(qp);
     return 0;
 }
 

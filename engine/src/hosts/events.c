@@ -25,7 +25,7 @@ void event_pend(struct slot *s, unsigned what)
     struct qp *qp = s->qp;
 
     s->pending |= what;
-    if (s->queued)
+    if (s->queued | s->parked)
         return;
     s->queued = 1;
     s->pend_next = NULL;
@@ -116,6 +116,8 @@ struct toe_cmd event_next(struct slot *s)
     switch (what) {
     case PEND_ESTABLISHED:
         s->announced = 1;
+        if (!s->active)
+            record_unclaim(s);
         opening_del(s);
         return established(s);
     case PEND_URGENT:
@@ -170,14 +172,14 @@ static unsigned write_pending(struct qp *qp)
         return 0;
     }
     while ((s = qp->pend_first) && room) {
-        if (s->pending) {
+        if (s->pending && !s->parked) {
             struct toe_cmd c = event_next(s);
 
             event_put(qp, &c);
             n++;
             room--;
         }
-        if (s->pending)
+        if (s->pending && !s->parked)
             continue;
         qp->pend_first = s->pend_next;
         if (!qp->pend_first)
@@ -187,6 +189,12 @@ static unsigned write_pending(struct qp *qp)
     if (qp->pend_first)
         event_full(qp);
     return n;
+}
+
+void events_write(struct qp *qp)
+{
+    if (!qp->notify && !qp->halted && qp->pend_first && event_room(qp) != TOE_RING_BAD)
+        (void)write_pending(qp);
 }
 
 /* Interrupts now, whether armed or not. */

@@ -27,6 +27,9 @@ void event_last(struct qp *qp);
 /* Called before the queue pair is freed. Returns 1 when the polling manager can be notified: there
  * is room for COMMON_GONE, or no manager. */
 int event_gone(struct qp *qp);
+/* Writes pending notifications while there is room, without publishing them: those that must be in
+ * the ring before the tail passes a command. Not for direct queue pairs. */
+void events_write(struct qp *qp);
 /* Writes pending notifications while there is room, publishes them, interrupts. Returns work
  * done. */
 unsigned events_flush(struct qp *qp);

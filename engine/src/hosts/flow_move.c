@@ -59,7 +59,12 @@ int flow_move(struct slot *s, struct toec_tcb *flow, struct slot *to)
 
     if (!to)
         return -1;
-    if (!alike(s->qp, to->qp) || toec_flow_give(e->stack, flow, to, &extent) < 0) {
+    if (!alike(s->qp, to->qp) || (s->announced && !record_claim(s))) {
+        slot_free(to);
+        return -1;
+    }
+    if (toec_flow_give(e->stack, flow, to, &extent) < 0) {
+        record_unclaim(s);
         slot_free(to);
         return -1;
     }

@@ -12,6 +12,7 @@
 #include "listen.h"
 #include "relieve.h"
 #include "shared.h"
+#include "waiting.h"
 
 static int is_group(const struct listen_group *g, const struct toec_addr *addr, int v6only,
                     uint16_t port)
@@ -75,6 +76,7 @@ static struct listen_group *new_group(struct qp *qp, const struct toec_addr *add
     g->addr = *addr;
     g->port = port;
     g->v6only = v6only;
+    g->check_at = UINT64_MAX;
     rc = toec_listen(e->stack, addr, port, g, syn_backlog(qp) | (v6only ? TOEC_LISTEN_V6ONLY : 0),
                      &g->core_id);
     if (rc < 0) {
@@ -137,8 +139,9 @@ static void leave_unaccepted(struct listen_member *m, const struct listen_group 
 
         if (s->member != m)
             continue;
-        if (s->flow && g && g->count && flow_move(s, s->flow, other_place(g, s)) == 0)
+        if (s->flow && g->count && flow_move(s, s->flow, other_place(g, s)) == 0)
             continue;
+        s->doomed |= s->parked; /* its host was never notified of it */
         listen_leave(s);
         if (s->flow)
             toec_abort(qp->engine->stack, s->flow, qp->engine->now);
@@ -177,7 +180,10 @@ void listen_accepted(struct slot *s)
     struct listen_member *m = s->member;
 
     listen_leave(s);
-    if (m && !m->weak && !m->flows && m->group->count > 1)
+    if (!m)
+        return;
+    m->stuck = 0;
+    if (!m->weak && !m->announced.count && m->group->count > 1)
         listen_relieve_later(m->group);
 }
 
@@ -193,15 +199,26 @@ static uint32_t user_listeners(const struct qp *of)
     return n;
 }
 
+/* Begins or ends a member's turn. A host that waits is notified of a flow at once; a member that
+ * does not wait any more may have flows for others. */
+static void set_weak(struct listen_member *m, int weak)
+{
+    m->weak = weak;
+    m->stuck = 0;
+    m->group->turns |= weak;
+    if (!weak)
+        listen_relieve_group(m->group);
+    else if (m->announced.count)
+        listen_relieve_later(m->group);
+}
+
 /* Changes the listener that the queue pair already has by this id. */
 static int change(struct listen_member *m, int same, uint32_t backlog, int weak)
 {
     if (!same)
         return TOE_R_ADDRINUSE;
     m->backlog = backlog;
-    m->weak = weak;
-    if (!weak)
-        listen_relieve_later(m->group);
+    set_weak(m, weak);
     return 0;
 }
 
@@ -254,6 +271,7 @@ struct listen_group *listen_restore_group(struct engine *e, const uint8_t addr[1
     g->port = port;
     g->v6only = v6only;
     g->core_id = core_id;
+    g->check_at = UINT64_MAX;
     g->next = e->groups;
     e->groups = g;
     return g;
@@ -305,9 +323,7 @@ int listen_add(struct qp *qp, const struct toec_addr *addr, int v6only, uint16_t
     m->id = id;
     m->held = held;
     m->backlog = backlog;
-    m->weak = weak;
-    if (!weak)
-        listen_relieve_later(m->group);
+    set_weak(m, weak);
     return 0;
 }
 
@@ -326,13 +342,11 @@ static void remove_member(struct listen_member **at)
     memmove(&g->members[i], &g->members[i + 1], (g->count - i) * sizeof(struct listen_member *));
     *at = m->next;
     m->qp->member_count--;
-    if (g->count == 0) {
+    if (g->count == 0)
         toec_unlisten(e->stack, g->core_id); /* drops the half-open flows */
-        free_group(g);
-        g = NULL;
-    }
-    m->weak = 0; /* so its flows may move to a WEAK member */
     leave_unaccepted(m, g);
+    if (g->count == 0)
+        free_group(g);
     owners_del(m->qp, port);
     shared_unlisten(e, port, &m->held);
     free(m);
@@ -447,6 +461,13 @@ static uint32_t slots_used(const struct listen_member *m)
     return m->qp->cfg.slots - m->qp->free_count;
 }
 
+static int is_better(const struct listen_member *m, const struct listen_member *than)
+{
+    if (m->stuck != than->stuck)
+        return than->stuck;
+    return slots_used(m) < slots_used(than);
+}
+
 /* Returns the member (WEAK or not, as given) whose queue pair has the fewest flows, starting the
  * search at the hash. With blocking workers that serve one connection each, no connection then
  * waits for a busy worker while another is idle. */
@@ -458,7 +479,7 @@ static struct listen_member *least_busy(const struct listen_group *g, uint32_t h
     for (i = 0; i < g->count; i++, at = at + 1 < g->count ? at + 1 : 0) {
         struct listen_member *m = g->members[at];
 
-        if (m->weak == weak && m->used <= m->backlog && (!best || slots_used(m) < slots_used(best)))
+        if (m->weak == weak && m->used <= m->backlog && (!best || is_better(m, best)))
             best = m;
     }
     return best;
@@ -498,8 +519,8 @@ static int serves_any(const struct listen_group *g)
     return 0;
 }
 
-/* Returns whether flows may wait with the WEAK members when there are no others. WEAK members share
- * one backlog. */
+/* Returns whether flows may wait with the WEAK members: when there are no others, or processes take
+ * turns. WEAK members share one backlog. */
 static int may_wait(const struct listen_group *g)
 {
     uint32_t i, waiting = 0;
@@ -516,7 +537,7 @@ struct slot *listen_pick(struct listen_group *g, uint32_t hash)
 
     if (s)
         return s;
-    if (serves_any(g)) {
+    if (serves_any(g) && !g->turns) {
         room = least_busy(g, hash, 0) != NULL;
     } else {
         room = may_wait(g);
@@ -533,18 +554,17 @@ void listen_enter(struct slot *s)
 
     if (!m || s->counted)
         return;
-    s->counted = 1;
-    m->used++;
-    if (m->weak && m->group->count > 1)
-        listen_relieve_later(m->group); /* another may have begun to wait during the handshake */
+    waiting_add(s);
+    /* Another may have begun to wait during the handshake. */
+    if (m->group->turns && m->group->count > 1)
+        listen_relieve_later(m->group);
 }
 
 void listen_leave(struct slot *s)
 {
     if (!s->member)
         return;
-    s->member->used -= s->counted;
+    waiting_del(s);
     s->member->flows--;
-    s->counted = 0;
     s->member = NULL;
 }

@@ -8,6 +8,11 @@
 #include "kernel/ports.h"
 #include "qp.h"
 
+struct flow_list {
+    struct slot *first, *last;
+    uint32_t count;
+};
+
 struct listen_member {
     struct listen_group *group;
     struct qp *qp;
@@ -15,6 +20,10 @@ struct listen_member {
     uint32_t backlog, used; /* used: established, not accepted */
     uint32_t flows;         /* used, plus half-open flows */
     int weak;
+    int stuck; /* its host leaves flows alone that others wait for, until it is heard (relieve.c) */
+    struct flow_list announced; /* established, of which the host was notified (waiting.h) */
+    const struct slot *oldest;  /* at the last check, and which flow that was (relieve.c) */
+    uint32_t generation;
     struct ports_held held; /* ports held in the kernel, with a shared address */
     uint8_t keys[32];       /* FASTOPEN_KEY, as far as received */
     uint32_t key_bytes;
@@ -29,7 +38,10 @@ struct listen_group {
     uint32_t core_id;
     struct listen_member **members;
     uint32_t count, room;
-    int due; /* flows of WEAK members may have to move (listen_relieve()) */
+    int due;                 /* flows may have to move (listen_relieve()) */
+    int turns;               /* has or had WEAK members */
+    struct flow_list parked; /* established, with WEAK members (waiting.h) */
+    uint64_t check_at;       /* when flows that are left alone move; UINT64_MAX: there are none */
     struct listen_group *next;
 };
 

@@ -29,7 +29,7 @@ void opening_add(struct slot *s)
 
 void opening_del(struct slot *s)
 {
-    if (!s->open_prev)
+    if (!s->active || !s->open_prev)
         return;
     *s->open_prev = s->open_next;
     if (s->open_next)

@@ -23,6 +23,7 @@
 #include "opening.h"
 #include "qp.h"
 #include "refs.h"
+#include "relieve.h"
 #include "rx_hold.h"
 #include "tx_share.h"
 
@@ -267,6 +268,8 @@ void slot_free(struct slot *s)
     s->pending = 0; /* its entry in the pending list is removed in its turn */
     qp->free_slots[given_back(qp)] = s->index;
     qp->free_count++;
+    if (qp->free_count == 1 && qp->engine->parked)
+        listen_has_room(qp);
 }
 
 void qp_halt(struct qp *qp, uint16_t reason)

@@ -54,6 +54,7 @@ struct slot {
     bool doomed : 1;       /* to be reset as soon as its handle is known */
     bool abort_queued : 1; /* in the engine's list of flows to reset */
     bool current : 1;      /* OPTION NOTSENT_LOWAT: its record is written with SEND_COMPLETE */
+    bool parked : 1;       /* waits with a WEAK member, whose host is not notified of it */
     uint8_t tx_less : 4;   /* uses cfg.tx_size >> tx_less of its send buffer (tx_share.c) */
     uint16_t reason;       /* of PEND_FINAL and PEND_FAILED */
     uint16_t soft_error;
@@ -63,8 +64,10 @@ struct slot {
     struct refs *refs;    /* payload sent by reference (refs.h); NULL: never used */
     uint32_t rx_reported; /* bytes reported by DATA_RECEIVED, not yet released by RECV */
     uint32_t pend_data, pend_acked;
-    uint32_t urgent_at;                  /* stream offset just after the peer's urgent data */
-    struct slot *open_next, **open_prev; /* unanswered CONNECTs; open_prev NULL: not in the list */
+    uint32_t urgent_at; /* stream offset just after the peer's urgent data */
+    /* Of the list that it is in: unanswered CONNECTs, or established flows that no host has
+     * accepted (waiting.h). open_prev NULL: in none. */
+    struct slot *open_next, **open_prev;
     uint32_t generation, record_seq;
     struct listen_member *member; /* of a passive flow, until accepted */
     struct slot *pend_next, *dirty_next, *abort_next;
@@ -108,6 +111,7 @@ struct qp {
     struct slot *pend_first, *pend_last;
     struct listen_member *members;
     uint32_t member_count;
+    int stuck;                             /* one of them is (relieve.c) */
     struct hold_list *held;                /* of each slot (rx_hold.h); NULL: nothing is held */
     struct slot *opening[OPENING_BUCKETS]; /* unanswered CONNECTs, by cookie */
     uint32_t opening_salt;

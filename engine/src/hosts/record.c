@@ -3,6 +3,7 @@
  * record.c - flow records: a snapshot of each connection for its host, refreshed on change at a
  * bounded rate, with a sequence count against torn reads (docs/device-contract.md, Flow records).
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -67,10 +68,14 @@ static void fill(const struct slot *s, struct toedev_flow_record *r)
     r->bytes_received = i.bytes_received;
 }
 
+static struct toedev_flow_record *record_of(const struct slot *s)
+{
+    return (void *)(s->qp->area + s->qp->layout.records + (uint64_t)s->index * TOEDEV_RECORD);
+}
+
 void record_write(struct slot *s)
 {
-    struct toedev_flow_record *shared =
-        (void *)(s->qp->area + s->qp->layout.records + (uint64_t)s->index * TOEDEV_RECORD);
+    struct toedev_flow_record *shared = record_of(s);
     struct toedev_flow_record r = *shared; /* fields that stay after the flow has ended */
 
     fill(s, &r);
@@ -80,17 +85,27 @@ void record_write(struct slot *s)
     __atomic_store_n(&shared->seq, r.seq, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     memcpy((uint8_t *)shared + sizeof(r.seq), (uint8_t *)&r + sizeof(r.seq),
-           sizeof(r) - sizeof(r.seq));
+           offsetof(struct toedev_flow_record, claim) - sizeof(r.seq));
     s->record_seq += 2;
     __atomic_store_n(&shared->seq, s->record_seq, __ATOMIC_RELEASE);
 }
 
 uint16_t record_port(const struct slot *s)
 {
-    const struct toedev_flow_record *r =
-        (const void *)(s->qp->area + s->qp->layout.records + (uint64_t)s->index * TOEDEV_RECORD);
+    return record_of(s)->local_port;
+}
 
-    return r->local_port;
+void record_unclaim(const struct slot *s)
+{
+    __atomic_store_n(&record_of(s)->claim, TOEDEV_CLAIM_NONE, __ATOMIC_RELEASE);
+}
+
+int record_claim(const struct slot *s)
+{
+    uint32_t none = TOEDEV_CLAIM_NONE;
+
+    return __atomic_compare_exchange_n(&record_of(s)->claim, &none, TOEDEV_CLAIM_TOE, 0,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 void record_touch(struct slot *s)

@@ -13,4 +13,9 @@ void record_touch(struct slot *s);
 void records_refresh(struct engine *e);
 uint64_t records_deadline(const struct engine *e);
 
+/* Makes a flow that is about to be announced free for its host to accept (claim). */
+void record_unclaim(const struct slot *s);
+/* Claims an announced flow that is about to move away. 0: its host has accepted it. */
+int record_claim(const struct slot *s);
+
 #endif

@@ -16,6 +16,8 @@
 #include "hosts/listen.h"
 #include "hosts/opening.h"
 #include "hosts/record.h"
+#include "hosts/relieve.h"
+#include "hosts/waiting.h"
 #include "round/engine.h"
 #include "takeover_restore.h"
 #include "takeover_tables.h"
@@ -193,7 +195,8 @@ static const char *link_slots(struct qp *qp)
         if (!s->member)
             return "the image is damaged: a flow has a listener that is not there";
         s->member->flows++;
-        s->member->used += s->counted;
+        if (s->counted)
+            waiting_add(s);
     }
     qp->free_count = n + qp->cfg.slots - qp->fresh;
     return NULL;
@@ -232,6 +235,8 @@ static const char *restore_member(struct restoring *r)
     m->id = is.id;
     m->backlog = is.backlog;
     m->weak = is.weak != 0;
+    m->group->turns |= m->weak;
+    listen_relieve_later(m->group);
     m->held.kept[0] = takeover_take_fd(r->t, toec_image_number(&r->in, TTAG_KEPT));
     m->held.kept[1] = takeover_take_fd(r->t, toec_image_number(&r->in, TTAG_KEPT6));
     held = toec_image_number(&r->in, TTAG_HELD);

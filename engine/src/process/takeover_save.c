@@ -16,7 +16,7 @@ static void fields(struct toec_image_out *o, const struct takeover_table *t, con
 
 static uint32_t flags_of(const struct slot *s)
 {
-    return (s->flow ? SAVED_FLOW : 0) | (s->open_prev ? SAVED_CONNECTING : 0) |
+    return (s->flow ? SAVED_FLOW : 0) | (s->active && s->open_prev ? SAVED_CONNECTING : 0) |
            (s->active ? SAVED_ACTIVE : 0) | (s->announced ? SAVED_ANNOUNCED : 0) |
            (s->accepted ? SAVED_ACCEPTED : 0) | (s->counted ? SAVED_COUNTED : 0) |
            (s->half_closed ? SAVED_HALF : 0) | (s->fast ? SAVED_FAST : 0) |

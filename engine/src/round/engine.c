@@ -107,6 +107,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     e->orders = host_fence_wanted(cfg->spin_us);
     e->now = now;
     e->core_deadline = now;
+    e->listen_check = UINT64_MAX;
     e->epoll_fd = e->wake_fd = -1;
     pthread_mutex_init(&e->lock, NULL);
     pthread_cond_init(&e->done, NULL);
@@ -331,7 +332,7 @@ static unsigned serve(struct engine *e)
         else if (!qp->notify)
             n += commands_run(qp);
     }
-    if (e->listen_due)
+    if (e->listen_due || e->now >= e->listen_check)
         listen_relieve(e);
     return n;
 }
@@ -445,6 +446,7 @@ uint64_t engine_deadline(const struct engine *e)
     uint32_t i;
 
     t = earlier(t, records_deadline(e));
+    t = earlier(t, e->listen_check);
     if (offload_holds(&e->offload) || loop_waits(&e->loop))
         t = e->now;
     for (i = 0; i < e->qp_count; i++)

@@ -171,7 +171,9 @@ static void on_established(struct slot *s, struct toec_tcb *flow)
 
 static void on_gone(struct slot *s, uint16_t reason)
 {
-    int opening = s->state == SLOT_OPENING, silent = s->doomed || (opening && !s->active);
+    /* A parked flow that ends leaves without a trace: its process may never run to release it. */
+    int opening = s->state == SLOT_OPENING,
+        silent = s->doomed || (opening && !s->active) || s->parked;
 
     if (opening && s->active && s->flow)
         record_write(s); /* its local port */

@@ -119,8 +119,10 @@ struct tsock {
     uint8_t used;           /* this process accepts from it, or watches it */
     uint8_t weak;           /* announced to the TOE with flag WEAK */
     uint8_t later;          /* ... only until it begins (listen_defer.c) */
-    uint8_t inherited;      /* by fork; TS_NEW: by exec or SCM_RIGHTS, not used yet (inherit.h) */
+    uint8_t inherited;      /* by fork, or lent so; TS_NEW: by exec or SCM_RIGHTS, not used yet
+                               (inherit.h) */
     uint8_t announced;      /* LISTEN sent on the current queue pairs */
+    uint8_t in_turns;       /* in the list by turn_next (turns.h) */
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
     uint8_t unconnected;    /* TS_DEAD by shutdown() while connecting or listening: usable as new */
     uint8_t connect_unreported; /* TS_OPEN: connect() has not yet returned 0 for it */
@@ -143,6 +145,7 @@ struct tsock {
     atomic_bool settled; /* TS_SHARED, not unasked: the kernel serves waits for it */
     struct tsock *flow, *face; /* TS_SHARED: the socket with the flow, if local; the reverse */
     struct tsock *listener;    /* of a connection in an accept queue */
+    struct tsock *turn_next;   /* of listeners that processes share */
     uint32_t at_exec;          /* while an exec is prepared: its number + 1 (exec.c) */
 };
 

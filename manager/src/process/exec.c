@@ -11,6 +11,7 @@
 
 #include <toe/number.h>
 
+#include "announce.h"
 #include "attach.h"
 #include "config.h"
 #include "ctx.h"
@@ -426,6 +427,7 @@ static void cleanse(struct tsock *s)
     s->accept_head = s->accept_tail = s->accept_next = s->listener = NULL;
     s->epoll_reported = s->at_exec = 0;
     s->child_end = 0;
+    s->in_turns = 0;
     s->relays = 0;
     s->flow = s->face = NULL;
     s->settled = s->state == TS_SHARED && !s->unasked;
@@ -452,6 +454,7 @@ static bool take_sock(const struct image_sock *r, struct tsock *s)
     tctx.listeners += s->state == TS_LISTEN;
     if (s->state == TS_LISTEN && s->later)
         tlisten_defer();
+    tlisten_restore(s);
     return true;
 }
 

@@ -169,6 +169,7 @@ static void orphan_handle(struct tsock *s)
         }
         s->announced = s->used = s->weak = 0;
         s->inherited = 1;
+        tlisten_inherit(s);
     }
 }
 

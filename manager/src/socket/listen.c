@@ -22,6 +22,7 @@
 #include "ready.h"
 #include "signals.h"
 #include "tsock.h"
+#include "turns.h"
 #include "wait.h"
 
 #define OWN_NUMBER 0x40000000 /* distinct from the SOCK_* of accept4() */
@@ -93,20 +94,25 @@ void tlisten_drop_queue(struct tsock *l)
     }
 }
 
+/* Forgets the first connection of the queue, which is the TOE's again. */
+static void leave_first(struct tsock *l)
+{
+    struct tsock *s = tlisten_dequeue(l);
+
+    if (s->state == TS_OPEN) {
+        s->qp->slots[s->slot] = TSLOT_CLOSING;
+        s->qp = NULL;
+        s->state = TS_DEAD;
+    }
+    tobj_put(&s->obj);
+}
+
 /* At UNLISTEN, connections not yet accepted return to the TOE: another listener gets them, or they
  * are reset. */
 static void leave_queue(struct tsock *l)
 {
-    struct tsock *s;
-
-    while ((s = tlisten_dequeue(l))) {
-        if (s->state == TS_OPEN) {
-            s->qp->slots[s->slot] = TSLOT_CLOSING;
-            s->qp = NULL;
-            s->state = TS_DEAD;
-        }
-        tobj_put(&s->obj);
-    }
+    while (l->accept_head)
+        leave_first(l);
 }
 
 void tlisten_stale(struct tsock *s)
@@ -129,6 +135,7 @@ void tlisten_end(struct tsock *s)
 {
     uint32_t handle = s->handle;
 
+    tlisten_no_turns(s);
     if (s->announced)
         leave_queue(s);
     else
@@ -176,9 +183,46 @@ static int take(struct tsock *l, struct sockaddr *addr, socklen_t *len, int flag
         tqp_send(s->qp, TOE_CMD_ACCEPT, 0, 0, s->slot, 0, 0);
         tsock_apply_options(s);
     }
+    tturn_end();
     if (addr)
         tsock_name(s, true, addr, len);
     return fd;
+}
+
+/* Returns the field of the flow record that decides between this process and the TOE, which may
+ * move a connection to another process. NULL: it does not move. */
+static uint32_t *claim_of(const struct tsock *s)
+{
+    struct toedev_flow_record *records;
+
+    if (s->state != TS_OPEN || s->qp->direct)
+        return NULL;
+    records = (struct toedev_flow_record *)(s->qp->area + s->qp->layout.records);
+    return &records[s->slot].claim;
+}
+
+/* Claims the oldest connection of the queue, and leaves those that the TOE is moving. False: there
+ * is none. */
+static bool claim(struct tsock *l)
+{
+    while (l->accept_head) {
+        uint32_t *claim = claim_of(l->accept_head);
+
+        if (!claim ||
+            __atomic_exchange_n(claim, TOEDEV_CLAIM_HOST, __ATOMIC_ACQ_REL) != TOEDEV_CLAIM_TOE)
+            return true;
+        leave_first(l);
+    }
+    return false;
+}
+
+/* Gives a connection that was claimed, but could not be accepted, up for others. */
+static void unclaim(const struct tsock *l)
+{
+    uint32_t *claim = l->accept_head ? claim_of(l->accept_head) : NULL;
+
+    if (claim)
+        __atomic_store_n(claim, TOEDEV_CLAIM_NONE, __ATOMIC_RELEASE);
 }
 
 /* Sleeps until the listener or its kernel half is ready. */
@@ -204,12 +248,19 @@ static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen
     uint64_t deadline = 0;
     int r;
 
-    tsock_use(s);
     for (;;) {
-        if (!s->accept_head)
+        if (!claim(s)) {
+            tsock_use(s);
+            if (s->nonblock)
+                tlisten_settle();
             tctx_progress();
-        if (s->accept_head)
-            return take(s, addr, len, flags);
+        }
+        if (claim(s)) {
+            r = take(s, addr, len, flags);
+            if (r < 0)
+                unclaim(s);
+            return r;
+        }
         if (s->state != TS_LISTEN)
             return terr(EINVAL);
         if (s->dual) {

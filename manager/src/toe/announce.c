@@ -9,6 +9,10 @@
 #include "qp.h"
 #include "tsock.h"
 
+struct tsock *tlisten_in_turns;
+bool tlisten_some_weak;
+static bool unsettled; /* a turn has begun since tlisten_settle() */
+
 /* Returns the backlog for LISTEN. As on Linux 0 lets one connection wait, and a negative one is the
  * largest, as __sys_listen() takes it as unsigned. */
 static uint32_t backlog_of(const struct tsock *s)
@@ -16,7 +20,52 @@ static uint32_t backlog_of(const struct tsock *s)
     return s->backlog < 0 ? SOMAXCONN : (uint32_t)s->backlog;
 }
 
-void tlisten_announce(struct tsock *s, bool weak)
+/* Returns whether processes may share the listener. Where flows stay on their queue pair, and where
+ * one process owns the TOE, there are no turns. */
+static bool has_turns(const struct tsock *s)
+{
+    return s->inherited && s->state == TS_LISTEN && tctx.cfg.place == TPLACE_TOED && !tctx.stays;
+}
+
+static void enlist(struct tsock *s)
+{
+    if (s->in_turns)
+        return;
+    s->in_turns = 1;
+    s->turn_next = tlisten_in_turns;
+    tlisten_in_turns = s;
+}
+
+void tlisten_no_turns(struct tsock *s)
+{
+    struct tsock **at = &tlisten_in_turns;
+
+    if (!s->in_turns)
+        return;
+    while (*at != s)
+        at = &(*at)->turn_next;
+    *at = s->turn_next;
+    s->in_turns = 0;
+}
+
+void tlisten_inherit(struct tsock *s)
+{
+    if (!s->obj.items || !has_turns(s))
+        return;
+    enlist(s);
+    tlisten_some_weak = true;
+}
+
+void tlisten_restore(struct tsock *s)
+{
+    if (!s->announced || !has_turns(s))
+        return;
+    enlist(s);
+    tlisten_some_weak |= s->weak && s->used;
+}
+
+/* Sends LISTEN to all queue pairs. settle: waits until the TOE has handled it. */
+static void send_listen(struct tsock *s, bool weak, bool settle)
 {
     uint32_t backlog = backlog_of(s);
     uint8_t flags = weak ? TOE_F_LISTEN_WEAK : 0;
@@ -27,11 +76,23 @@ void tlisten_announce(struct tsock *s, bool weak)
         struct tqp *qp = tctx.qps[q];
         uint32_t at = s->ip6 ? tip6_entry(qp, &s->local6, NULL) : ntohl(s->local_ip);
 
-        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at, backlog))
+        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at, backlog) &&
+            settle)
             tqp_settle(qp);
     }
     s->announced = 1;
     s->weak = weak;
+    if (!has_turns(s))
+        return;
+    enlist(s);
+    tlisten_some_weak |= weak && s->used;
+}
+
+void tlisten_announce(struct tsock *s, bool weak)
+{
+    if (!weak && has_turns(s))
+        send_listen(s, true, true); /* so the TOE knows that processes take turns */
+    send_listen(s, weak, true);
     if (s->opts.fastopen)
         tfast_announce(s);
     if (s->opts.defer)
@@ -53,7 +114,20 @@ void tlisten_begin(struct tsock *s)
 
 void tlisten_weaken(struct tsock *s)
 {
+    s->inherited = 1; /* by others: from now on processes share it */
     tlisten_announce(s, true);
+}
+
+void tsock_watch(struct tsock *s)
+{
+    if (!has_turns(s)) {
+        tsock_use(s);
+        return;
+    }
+    s->used = 1;
+    if (!s->announced && tctx_need() && !s->announced)
+        tlisten_announce(s, true);
+    tlisten_some_weak |= s->weak;
 }
 
 void tsock_use(struct tsock *s)
@@ -61,6 +135,25 @@ void tsock_use(struct tsock *s)
     s->used = 1;
     if (likely(s->announced && !s->weak))
         return;
+    if (s->announced && has_turns(s)) {
+        send_listen(s, false, false);
+        unsettled = true;
+        return;
+    }
     if (s->state == TS_LISTEN && tctx_need() && (!s->announced || s->weak))
         tlisten_announce(s, false);
+}
+
+void tlisten_settle(void)
+{
+    if (likely(!unsettled))
+        return;
+    unsettled = false;
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        tqp_settle(tctx.qps[q]);
+}
+
+void tlisten_turn_end(struct tsock *s)
+{
+    send_listen(s, true, false);
 }

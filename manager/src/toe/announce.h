@@ -16,4 +16,23 @@ TOE_HIDDEN void tlisten_weaken(struct tsock *s);
  * to serve it. poll, select, epoll and accept call it for each of their sockets. */
 TOE_HIDDEN void tsock_use(struct tsock *s);
 
+/* Listeners that other processes may share, chained by turn_next, and whether this process uses one
+ * that is WEAK now (turns.h). */
+extern TOE_HIDDEN struct tsock *tlisten_in_turns;
+extern TOE_HIDDEN bool tlisten_some_weak;
+/* In a fork child: lists an inherited listener that epoll instances watch. */
+TOE_HIDDEN void tlisten_inherit(struct tsock *s);
+/* After an exec: lists a listener of the old program. */
+TOE_HIDDEN void tlisten_restore(struct tsock *s);
+/* Announces a listener that is registered in an epoll instance. The turn of this process begins
+ * with epoll_wait(). */
+TOE_HIDDEN void tsock_watch(struct tsock *s);
+/* Waits until connections for the turns that have begun are in the HW ring. For calls that look
+ * without waiting. */
+TOE_HIDDEN void tlisten_settle(void);
+/* Makes it WEAK: this process does not wait for a connection any more. */
+TOE_HIDDEN void tlisten_turn_end(struct tsock *s);
+/* Called before it is freed. */
+TOE_HIDDEN void tlisten_no_turns(struct tsock *s);
+
 #endif

@@ -20,6 +20,7 @@
 #include "ready.h"
 #include "share_use.h"
 #include "tsock.h"
+#include "turns.h"
 #include "wait.h"
 
 #define ALWAYS  (EPOLLERR | EPOLLHUP)
@@ -358,8 +359,12 @@ void tepoll_adopt(struct tsock *s)
         errno = saved;
     }
     tobj_notify(&s->obj, EPOLLIN | EPOLLOUT); /* pollers check again, now in libtoe */
-    if (s->obj.items && s->state == TS_LISTEN)
-        tsock_use(s);
+    if (s->obj.items && s->state == TS_LISTEN) {
+        tsock_watch(s);
+        for (struct tepitem *i = s->obj.items; i; i = i->next_of_obj)
+            if (i->ep->sleepers)
+                tturn_begin(i->ep);
+    }
 }
 
 void tepoll_to_kernel(struct tsock *s)
@@ -405,7 +410,7 @@ static int ctl_add(struct tepoll *ep, struct tobj *o, int fd, const struct epoll
             item_free(i);
             return terr(ENOMEM);
         }
-        tsock_use(s);
+        tsock_watch(s);
     }
     if (in_kernel(i)) {
         if (kernel_ctl(i, EPOLL_CTL_ADD) < 0) {
@@ -439,6 +444,11 @@ bool tepoll_restore(struct tepoll *ep, struct tobj *o, const struct tepitem *as)
     return true;
 }
 
+static bool is_listener(const struct tobj *o)
+{
+    return o->kind == TOBJ_SOCK && ((const struct tsock *)o)->state == TS_LISTEN;
+}
+
 static int ctl_mod(struct tepitem *i, const struct epoll_event *e)
 {
     if ((i->events | e->events) & EPOLLEXCLUSIVE)
@@ -446,14 +456,21 @@ static int ctl_mod(struct tepitem *i, const struct epoll_event *e)
     i->events = e->events;
     i->data = e->data.u64;
     i->disabled = false;
+    if (is_listener(i->obj))
+        tturn_end(); /* unless it is still watched by a thread that waits */
     return in_kernel(i) ? kernel_ctl(i, EPOLL_CTL_MOD) : 0;
 }
 
 static int ctl_del(struct tepitem *i)
 {
+    bool listener;
+
     if (in_kernel(i))
         kernel_ctl(i, EPOLL_CTL_DEL);
+    listener = is_listener(i->obj);
     item_free(i);
+    if (listener)
+        tturn_end();
     return 0;
 }
 
@@ -472,6 +489,8 @@ static int ctl_locked(struct tepoll *ep, int op, int fd, struct tobj *o, struct 
     } else {
         return ctl_del(i);
     }
+    if (ep->sleepers)
+        tturn_begin(ep);
     attend(ep);
     /* report an item that is ready already, also edge-triggered, and to sleepers in other threads
      */

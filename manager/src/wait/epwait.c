@@ -19,6 +19,7 @@
 #include "lock.h"
 #include "qp.h"
 #include "tsock.h"
+#include "turns.h"
 #include "wait.h"
 
 #define KERNEL_TURNS  16
@@ -201,6 +202,9 @@ static int wait_locked(struct epcall *c, uint64_t most)
 
     tsig_begin();
     tbatch_begin();
+    tturn_begin(ep);
+    if (most == 0)
+        tlisten_settle();
     tctx_progress();
     if (ep->kernel_used && kernel_due(ep, ++ep->turns >= KERNEL_TURNS)) {
         ep->turns = 0;
@@ -229,6 +233,7 @@ static int wait_locked(struct epcall *c, uint64_t most)
             if (c->n)
                 return c->n;
         }
+        tturn_begin(ep); /* another thread may have accepted a connection */
         if (sleep_once(c, deadline) < 0)
             return -1;
         collect(c);

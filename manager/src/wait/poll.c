@@ -21,6 +21,7 @@
 #include "ready.h"
 #include "share_use.h"
 #include "tsock.h"
+#include "turns.h"
 #include "user_memory.h"
 #include "wait.h"
 
@@ -95,6 +96,8 @@ static void look_up(struct tpoll *p)
         p->objs[i] = tobj_get(p->fds[i].fd);
         if (s && s->state == TS_LISTEN)
             tsock_use(s);
+        else if (p->objs[i] && p->objs[i]->kind == TOBJ_EPOLL)
+            tturn_begin((const struct tepoll *)p->objs[i]);
     }
 }
 
@@ -212,6 +215,8 @@ static int run(struct tpoll *p, uint64_t deadline, const sigset_t *mask)
     tctx_lock();
     tlisten_begun_by_wait();
     look_up(p);
+    if (deadline == 0)
+        tlisten_settle();
     count = look(p);
     if (!count && deadline != 0)
         count = wait_for(p, deadline, mask);
