@@ -13,6 +13,8 @@ struct knobs {
     struct toec_config core; /* as the stack is made with */
     int has_ip;              /* local_ip was given; else the first bind() gives it */
     uint32_t rx_size, tx_size, slots;
+    uint8_t fo_key[16]; /* of listeners without a key of their own, if has_fo_key */
+    int has_fo_key;
     uint32_t isn; /* of every connection; 0: core/ chooses, by RFC 6528 */
 };
 
