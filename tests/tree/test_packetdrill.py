@@ -241,6 +241,19 @@ def test_payload_is_a_pattern(tmp_path: Path) -> None:
     assert "read" in done.stdout and "payload" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("most", "shift"), [(16777216, 9), (15728640, 8), (1048576, 5), (65536, 1), (4096, 0)]
+)
+def test_buffer_sizes_decide_the_window_scale(
+    core: Worker, tmp_path: Path, most: int, shift: int
+) -> None:
+    """As on Linux, where rmem_max is not larger: the most that tcp_rmem allows."""
+    text = GOOD.replace("wscale 8>", f"wscale {shift}>").replace(" win 65535", "")
+    text = f'`sysctl -q net.ipv4.tcp_rmem="4096 {min(most, 131072)} {most}"`\n{text}'
+    result = run(core, tmp_path, text)
+    assert result.kind == "ok", result.message
+
+
 def test_same_again(core: Worker, tmp_path: Path) -> None:
     """A stack keeps no state of the previous one, and the same seed gives the same numbers."""
     logs = [run(core, tmp_path, GOOD).log for _ in range(2)]
