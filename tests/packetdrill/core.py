@@ -60,7 +60,6 @@ FIXED = {
     "net.ipv4.tcp_tso_win_divisor": None,
     "net.ipv4.tcp_min_tso_segs": None,
     "net.ipv4.tcp_syn_linear_timeouts": ["0"],
-    "net.ipv4.tcp_fastopen": ["3"],
     "net.ipv4.tcp_fastopen_blackhole_timeout_sec": ["0"],
     "net.ipv4.tcp_ecn_fallback": ["1"],
 }

@@ -302,6 +302,7 @@ static const struct knob knobs[] = {
     {"icmp_ratelimit", PLAIN(core.icmp_error_rate), "ICMP errors a second and destination; 100"},
     {"tcp_congestion_control", set_cc, get_cc, 0, "cubic, reno, dctcp, bbr"},
     {"tcp_ecn", set_ecn, get_ecn, 0, "0 never, 1 always asked for, 2 granted; 2"},
+    {"tcp_fastopen", PLAIN(fastopen), "bits as in Linux: 1, 2, 4, 0x200, 0x400; 3"},
     {"tcp_fastopen_key", set_fo_key, get_fo_key, 0,
      "of listeners that set none, or none: the stack's; a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4"},
     {"tcp_mtu_probing", set_mtu_probing, get_mtu_probing, 0, "0 never, 1 black holes, 2 always; 1"},
@@ -330,6 +331,7 @@ void knobs_default(struct knobs *k)
     k->tx_size = 65536;
     set_fo_key(k, "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4", 0); /* theirs, too */
     k->slots = 64;
+    k->fastopen = FO_CLIENT | FO_SERVER;
 }
 
 static const struct knob *find(const char *name)

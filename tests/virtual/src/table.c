@@ -22,6 +22,7 @@
 #include "name.h"
 #include "options.h"
 #include "route.h"
+#include "system.h"
 #include "world.h"
 
 /* When the call that this thread made last has ended, if it slept in it. */
@@ -185,7 +186,7 @@ static int pd_bind(void *u, int fd, const struct sockaddr *addr, socklen_t len)
 
 static int pd_listen(void *u, int fd, int backlog)
 {
-    CALL(int, up() ? -1 : toe_listen(fd, backlog));
+    CALL(int, up() ? -1 : system_listen(fd, backlog));
 }
 
 static int do_accept(int fd, struct sockaddr *addr, socklen_t *len)
@@ -248,12 +249,17 @@ static ssize_t pd_send(void *u, int fd, const void *buf, size_t n, int flags)
 static ssize_t pd_sendto(void *u, int fd, const void *buf, size_t n, int flags,
                          const struct sockaddr *to, socklen_t len)
 {
-    CALL(ssize_t, up_to(to, len) ? -1 : toe_sendto(fd, buf, n, flags, to, len));
+    CALL(ssize_t, up_to(to, len) || system_client_may(fd, flags & MSG_FASTOPEN)
+                      ? -1
+                      : toe_sendto(fd, buf, n, flags, to, len));
 }
 
 static ssize_t pd_sendmsg(void *u, int fd, const struct msghdr *msg, int flags)
 {
-    CALL(ssize_t, up_to(msg->msg_name, msg->msg_namelen) ? -1 : toe_sendmsg(fd, msg, flags));
+    CALL(ssize_t,
+         up_to(msg->msg_name, msg->msg_namelen) || system_client_may(fd, flags & MSG_FASTOPEN)
+             ? -1
+             : toe_sendmsg(fd, msg, flags));
 }
 
 static int pd_fcntl(void *u, int fd, int cmd, ...)
@@ -300,24 +306,12 @@ static int pd_getsockopt(void *u, int fd, int level, int name, void *value, sock
     CALL(int, do_getsockopt(fd, level, name, value, len));
 }
 
-/* A listener without a key of its own has the system's, as on Linux. */
-static void take_system_key(int fd)
-{
-    uint8_t key[32];
-    socklen_t len = sizeof(key);
-    int e = errno;
-
-    if (world.knobs.has_fo_key &&
-        toe_getsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_KEY, key, &len) == 0 && len == 0)
-        toe_setsockopt(fd, IPPROTO_TCP, TCP_FASTOPEN_KEY, world.knobs.fo_key,
-                       sizeof(world.knobs.fo_key));
-    errno = e;
-}
-
 static int do_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
     if (level == IPPROTO_TCP && name == TCP_FASTOPEN)
-        take_system_key(fd);
+        system_take_key(fd);
+    if (level == IPPROTO_TCP && name == TCP_FASTOPEN_CONNECT && system_client_may(fd, 1) != 0)
+        return -1;
     return toe_setsockopt(fd, level, name, value, len);
 }
 
