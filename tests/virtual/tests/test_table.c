@@ -147,6 +147,7 @@ struct call {
     ssize_t result;
     int64_t ended; /* microseconds since the start, as packetdrill takes it: right after */
     pthread_t thread;
+    _Atomic pid_t tid; /* once the thread runs */
 };
 
 static void *blocking_read(void *arg)
@@ -154,6 +155,7 @@ static void *blocking_read(void *arg)
     struct call *c = arg;
     char buf[100];
 
+    c->tid = gettid();
     c->result = c->t->s.t.read(c->t->s.t.userdata, c->fd, buf, sizeof(buf));
     c->ended = now(c->t) - c->t->start;
     return NULL;
@@ -164,9 +166,25 @@ static void *blocking_poll(void *arg)
     struct call *c = arg;
     struct pollfd p = {.fd = c->fd, .events = POLLIN};
 
+    c->tid = gettid();
     c->result = c->t->s.t.poll(c->t->s.t.userdata, &p, 1, 300);
     c->ended = now(c->t) - c->t->start;
     return NULL;
+}
+
+/* packetdrill's is_thread_sleeping(). */
+static int sleeps(pid_t tid)
+{
+    char path[64], stat[512] = "", *state;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_true(read(fd, stat, sizeof(stat) - 1) > 0);
+    close(fd);
+    state = strrchr(stat, ')');
+    return state && state[2] == 'S';
 }
 
 /* Accepts its connection and makes the call on it in a second thread; packetdrill waits until /proc
@@ -179,7 +197,8 @@ static int begin_call(struct test *t, struct call *c, void *(*fn)(void *arg))
     *c = (struct call){.t = t, .ended = -1};
     c->fd = t->s.t.accept(t->s.t.userdata, fd, NULL, NULL);
     assert_int_equal(pthread_create(&c->thread, NULL, fn, c), 0);
-    usleep(20000);
+    while (!c->tid || !sleeps(c->tid))
+        usleep(100);
     return fd;
 }
 
