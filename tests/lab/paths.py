@@ -17,6 +17,7 @@ _BUILT = {
     "prop": "core/tests/prop/prop",
     "count_core": "bench/count/count_core",
     "line": "bench/line/line",
+    "patterns": "bench/patterns/patterns",
     "bare": "bench/bare/bare",
     "pairs": "bench/pairs/pairs",
     "sums": "bench/sums/sums",

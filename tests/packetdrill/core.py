@@ -45,6 +45,8 @@ MEMBERS = [
     "pipe",
     "splice",
 ]
+# Calls that packetdrill's table lacks, and their functions (toe/virtual.h).
+BESIDE = {"sendfile": "toevt_sendfile"}
 NEVER = (1 << 64) - 1
 CALL = c.CFUNCTYPE(c.c_int, c.c_void_p, *[c.c_long] * 6, use_errno=True)
 
@@ -58,10 +60,26 @@ FIXED = {
     "net.ipv4.tcp_tso_win_divisor": None,
     "net.ipv4.tcp_min_tso_segs": None,
     "net.ipv4.tcp_syn_linear_timeouts": ["0"],
-    "net.ipv4.tcp_fastopen": ["3"],
     "net.ipv4.tcp_fastopen_blackhole_timeout_sec": ["0"],
     "net.ipv4.tcp_ecn_fallback": ["1"],
 }
+
+# Linux's sizes of buffers: the knob, and which of the three numbers (least, default, most) it is.
+# Ours do not grow: a receive buffer has from the beginning what Linux's may grow to, which decides
+# the window scale; a send buffer has what Linux's has at the beginning.
+SIZES = {"net.ipv4.tcp_rmem": ("rcvbuf", 2), "net.ipv4.tcp_wmem": ("sndbuf", 1)}
+SIZE_MIN, SIZE_MAX = 4096, 16 << 20
+
+
+def size_knob(name: str, value: str) -> tuple[str, str]:
+    """Returns the knob for a sysctl of SIZES: a power of two that gives the same window scale."""
+    knob, which = SIZES[name]
+    try:
+        size = [int(word) for word in value.split()][which]
+    except (ValueError, IndexError):
+        raise NotSupported(f"sysctl {name}={value}: want three numbers") from None
+    size = min(max(size, SIZE_MIN), SIZE_MAX)
+    return knob, str(1 << (size.bit_length() - 1))
 
 
 def library() -> Path:
@@ -76,6 +94,7 @@ class Core:
     name = "core"
     tolerance_percent = 0.0
     virtual = True
+    own_flags = ""  # before those of the script
     _lib: c.CDLL | None = None
 
     def __init__(self, path: Path | None = None, lib: c.CDLL | None = None) -> None:
@@ -123,11 +142,11 @@ class Core:
         flags = f"local_ip{six}={config.local_ip},prefix{six}={config.prefix}"
         flags += f",gateway{six}={config.gateway_ip},mtu={config.mtu}"
         err = c.create_string_buffer(256)
-        flags = ",".join(filter(None, [flags, config.so_flags]))
+        flags = ",".join(filter(None, [self.own_flags, flags, config.so_flags]))
         if self.lib.toevt_init(flags.encode(), self.table, err, len(err)) != 0:
             raise ScriptError(f"--so_flags: {err.value.decode()}")
         self.calls = {
-            name: CALL(self.table[i]) for i, name in enumerate(MEMBERS) if name != "userdata"
+            name: CALL(self.pointer(name)) for name in [*MEMBERS, *BESIDE] if name != "userdata"
         }
         self.origin = self.lib.toevt_now()
 
@@ -155,6 +174,11 @@ class Core:
 
     # ---- calls ----
 
+    def pointer(self, name: str) -> int | None:
+        if name in BESIDE:
+            return c.cast(getattr(self.lib, BESIDE[name]), c.c_void_p).value
+        return self.table[MEMBERS.index(name)]
+
     def find(self, name: str):
         if name not in self.calls:
             raise NotSupported(f"{name}() is not of this back end")
@@ -169,7 +193,7 @@ class Core:
     def begin(self, name: str, args: list[int]) -> None:
         self.find(name)
         words = (c.c_long * 6)(*(args + [0] * (6 - len(args))))
-        if self.lib.toevt_begin(self.table[MEMBERS.index(name)], words) < 0:
+        if self.lib.toevt_begin(self.pointer(name), words) < 0:
             raise ScriptError(f"{name}(): another call is still blocked")
         self.busy = True
 
@@ -195,6 +219,8 @@ class Core:
             if allowed is not None and value not in allowed:
                 raise NotSupported(f"sysctl {name}={value}: here it is always {allowed[0]}")
             return
+        if name in SIZES:
+            name, value = size_knob(name, value)
         for prefix in ("net.ipv4.", "net.ipv6.", "net.core."):
             name = name.removeprefix(prefix)
         err = c.create_string_buffer(256)
@@ -223,6 +249,7 @@ class Gateware(Core):
     (gateware/sim/toe_virtual.cpp)."""
 
     name = "gateware"
+    own_flags = "rcvbuf=65536"  # its buffers have at most a MiB
     _lib: c.CDLL | None = None
 
     def __init__(self) -> None:

@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 
 from tests.packetdrill.config import Config
+from tests.packetdrill.cookie import KEY
 from tests.packetdrill.errors import NotSupported, ScriptError
 from tests.packetdrill.shell import DEFAULTS
 
@@ -38,8 +39,11 @@ ALGORITHMS = ("cubic", "reno")
 LACKS = "this machine lacks an algorithm"
 SPIN_NS = 200_000
 
-# As in Linux's selftests: the kernel saves no metrics from one connection for the next.
+# As in Linux's selftests: the kernel saves no metrics from one connection for the next, Fast Open's
+# cookies are known, and a receive buffer grows to what gives window scale 8.
 SYSCTLS = {
+    "net.ipv4.tcp_fastopen_key": KEY,
+    "net.ipv4.tcp_rmem": "4096 131072 15728640",
     "net.ipv4.tcp_no_metrics_save": "1",
     "net.ipv6.conf.all.accept_dad": "0",
     "net.ipv6.conf.default.accept_dad": "0",

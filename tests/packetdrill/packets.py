@@ -8,8 +8,8 @@ import struct
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
+from tests.packetdrill import cookie, pattern
 from tests.packetdrill import packet as pk
-from tests.packetdrill import pattern
 from tests.packetdrill import sockets as s
 from tests.packetdrill.errors import Mismatch, ScriptError
 from tests.packetdrill.packet import Packet
@@ -60,14 +60,23 @@ class Packets:
                     data = b"".join(struct.pack("!II", a, b) for a, b in o.data)
                 case "TS":
                     data = struct.pack("!II", *o.data)
+                case "FO":
+                    data = self.cookie(o.data)
                 case "FOEXP":
-                    data = pk.FOEXP_MAGIC + o.data
+                    data = pk.FOEXP_MAGIC + self.cookie(o.data)
                 case "kind":
                     kind, data = o.data
                 case _:
                     data = o.data or b""
             out.append((kind, data))
         return out
+
+    def cookie(self, data: bytes | str | None) -> bytes:
+        """Returns a cookie's bytes; one that the script names is that of the remote client."""
+        if not isinstance(data, str):
+            return data or b""
+        config = self.run.config
+        return cookie.cookie(data, pk.address(config.remote_ip), pk.address(config.local_ip))
 
     def from_spec(self, spec: PacketSpec) -> Packet:
         config = self.run.config
@@ -194,23 +203,19 @@ class Packets:
                 sock.state = s.SYN_ACKED
             sock.script_remote_isn = sock.live_remote_isn = spec.seq
         live.sport, live.dport = sock.remote_port, sock.local_port
-        live.seq = (spec.seq + sock.remote_to_live()) & M32
+        live.seq = (spec.seq + sock.remote_to_live(syn)) & M32
         if flags & pk.ACK:
-            live.ack = (spec.ack + sock.local_to_live()) & M32
-        live.payload = self.payload(sock.script_remote_isn, spec)
+            live.ack = (spec.ack + sock.local_to_live(syn)) & M32
+        at = sock.offset(sock.script_remote_isn, spec.seq, syn)
+        live.payload = pattern.stream(at, spec.length)
         live.options = [self.option_in(sock, o, flags) for o in live.options]
         sock.last_in = live
-
-    def payload(self, isn: int, spec: PacketSpec) -> bytes:
-        """Returns the payload; stream offset 0 is the first byte after the SYN."""
-        at = spec.seq - isn - ("S" not in spec.flags)
-        return pattern.stream(at & M32, spec.length)
 
     def option_in(self, sock: s.Sock, o: tuple[int, bytes], flags: int) -> tuple[int, bytes]:
         kind, data = o
         if kind == 5 and len(data) % 4 == 0:
             words = struct.unpack(f"!{len(data) // 4}I", data)
-            shift = sock.local_to_live()
+            shift = sock.local_to_live(bool(flags & pk.SYN))
             data = struct.pack(f"!{len(words)}I", *((w + shift) & M32 for w in words))
         if kind == 8 and len(data) == 8 and flags & pk.ACK:
             val, ecr = struct.unpack("!II", data)
@@ -239,7 +244,7 @@ class Packets:
         if protocol == "udp":
             quoted.sport = sock.local_port or self.run.config.bind_port
             quoted.dport = sock.remote_port or self.run.config.connect_port
-        quoted.seq = (seq + sock.local_to_live()) & M32
+        quoted.seq = (seq + sock.local_to_live(syn=False)) & M32
         quoted.flags = pk.ACK
         quoted.payload = bytes(length)
         head = 20 if live.version == 4 else 40
@@ -371,8 +376,9 @@ class Packets:
 
     def map_out(self, sock: s.Sock, spec: PacketSpec, script: Packet, actual: Packet) -> None:
         """Maps live numbers to the script's."""
-        actual.seq = (actual.seq - sock.local_to_live()) & M32
-        shift = sock.remote_to_live()
+        syn = bool(actual.flags & pk.SYN)
+        actual.seq = (actual.seq - sock.local_to_live(syn)) & M32
+        shift = sock.remote_to_live(syn)
         if actual.flags & pk.ACK:
             actual.ack = (actual.ack - shift) & M32
         options = []
@@ -482,7 +488,7 @@ class Packets:
     def check_payload(self, sock: s.Sock, spec: PacketSpec, actual: Packet) -> None:
         if sock.written is None:
             return
-        at = (spec.seq - sock.script_local_isn - ("S" not in spec.flags)) & M32
+        at = sock.offset(sock.script_local_isn, spec.seq, "S" in spec.flags)
         # the byte of a window probe, or of a keep-alive before the stream, belongs to no stream
         if actual.payload and at < M32 and actual.payload != pattern.stream(at, spec.length):
             raise Mismatch("incorrect outbound data payload")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
+from tests.packetdrill.cookie import KEYS
 from tests.packetdrill.errors import NotSupported, ScriptError
 from tests.packetdrill.lexer import Token
 from tests.packetdrill.script import IpInfo, PacketSpec, TcpOption
@@ -14,9 +15,12 @@ TCP_FLAGS = ".FSRPEWAU01234567"
 
 
 class PacketParser:
-    def __init__(self, found: list[Token], path: str) -> None:
+    def __init__(
+        self, found: list[Token], path: str, defines: dict[str, str] | None = None
+    ) -> None:
         self.tokens = found
         self.path = path
+        self.defines = dict(defines or {})
         self.at = 0
 
     # ---- tokens ----
@@ -212,9 +216,18 @@ class PacketParser:
         self.want(">")
         return out
 
+    def cookie(self) -> bytes | str:
+        """Parses hex digits, or a name of cookie.py, which the addresses of a run give a value."""
+        if self.text() in KEYS and self.text() not in self.defines:
+            return self.next().text
+        return self.blob()
+
     def blob(self) -> bytes:
-        """Parses hex digits: joins the tokens into which the lexer split them."""
+        """Parses hex digits, or a symbol of -D; joins the tokens into which digits were split."""
         text = ""
+        if (symbol := self.defines.get(self.text())) is not None:
+            self.next()
+            text = symbol.strip('"').removeprefix("0x")
         while self.peek() in ("WORD", "INTEGER", "HEX"):
             text += self.next().text
         if len(text) % 2:
@@ -244,7 +257,9 @@ class PacketParser:
                 if not self.take_word("ecr"):
                     self.fail("ecr")
                 return TcpOption("TS", (val, self.integer(0, 0xFFFFFFFF, "ecr val")))
-            case "FO" | "FOEXP" | "md5":
+            case "FO" | "FOEXP":
+                return TcpOption(t.text, self.cookie())
+            case "md5":
                 return TcpOption(t.text, self.blob())
             case "exp":  # beyond packetdrill: kind 253, any content
                 return TcpOption("exp", self.blob())

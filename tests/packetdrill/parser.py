@@ -30,8 +30,7 @@ from tests.packetdrill.script import (
 
 class Parser(PacketParser):
     def __init__(self, text: str, path: str, defines: dict[str, str] | None = None) -> None:
-        super().__init__(lexer.tokens(text, path), path)
-        self.defines = dict(defines or {})
+        super().__init__(lexer.tokens(text, path), path, defines)
 
     # ---- the whole ----
 

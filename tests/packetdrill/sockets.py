@@ -35,8 +35,16 @@ class Sock:
     last_in: Packet | None = None  # for the RST at the end
     last_out: Packet | None = None
 
-    def local_to_live(self) -> int:
-        return (self.live_local_isn - self.script_local_isn) & M32
+    # As in packetdrill's socket.h and in tcpdump: numbers of packets with SYN are absolute, those
+    # of all others are relative to the first SYN of their side.
 
-    def remote_to_live(self) -> int:
-        return (self.live_remote_isn - self.script_remote_isn) & M32
+    def local_to_live(self, syn: bool) -> int:
+        return (self.live_local_isn - (self.script_local_isn if syn else 0)) & M32
+
+    def remote_to_live(self, syn: bool) -> int:
+        return (self.live_remote_isn - (self.script_remote_isn if syn else 0)) & M32
+
+    @staticmethod
+    def offset(isn: int, seq: int, syn: bool) -> int:
+        """Returns the offset in the stream of a packet's first byte, from the script's numbers."""
+        return (seq - isn if syn else seq - 1) & M32

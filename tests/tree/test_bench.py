@@ -182,6 +182,7 @@ def test_a_goal_tells_its_limit_where_that_is_known(tmp_path, capsys):
         ("hostcores", "--seconds", "nan"),
         ("multicore", "--idle", "-2"),
         ("nginx", "--samples", "1.5"),
+        ("patterns", "--samples", "0"),
         ("rtt", "--packets", ""),
         ("scaling", "--cores", "0"),
         ("sums", "--rounds", "0"),

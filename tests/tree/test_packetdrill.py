@@ -4,13 +4,14 @@ Each case is a script that passes and one change that makes it fail."""
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.packetdrill.errors import ScriptError
 from tests.packetdrill.parser import parse
-from tests.packetdrill.worker import Worker
+from tests.packetdrill.worker import PYTHON, ROOT, Worker
 
 GOOD = """\
  0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
@@ -18,7 +19,7 @@ GOOD = """\
 +0 bind(3, ..., ...) = 0
 +0 listen(3, 1) = 0
 +.1 < S 0:0(0) win 32792 <mss 1000,sackOK,TS val 700 ecr 0,nop,wscale 7>
-+0 > S. 0:0(0) ack 1 win 65535 <mss 1460,sackOK,TS val 100 ecr 700,nop,wscale 1>
++0 > S. 0:0(0) ack 1 win 65535 <mss 1460,sackOK,TS val 100 ecr 700,nop,wscale 8>
 +.1 < . 1:1(0) ack 1 win 257 <nop,nop,TS val 800 ecr 100>
 +0 accept(3, ..., ...) = 4
 +0...0.1 read(4, ..., 1000) = 10
@@ -56,7 +57,7 @@ WRONG = {
     "window": ("win 65535 <mss 1460", "win 65534 <mss 1460", "tcp_window: expected: 65534"),
     "urgent": ("ack 11 <nop,nop,TS val 102", "ack 11 urg 5 <nop,nop,TS val 102", "tcp_urg_ptr"),
     "mss": ("<mss 1460", "<mss 1461", "bad value outbound TCP option 2"),
-    "wscale": ("nop,wscale 1>", "nop,wscale 2>", "bad value outbound TCP option 3"),
+    "wscale": ("nop,wscale 8>", "nop,wscale 9>", "bad value outbound TCP option 3"),
     "missing option": ("mss 1460,sackOK,TS", "mss 1460,nop,nop,TS", "bad outbound TCP options"),
     "echo": ("TS val 102 ecr 900", "TS val 102 ecr 901", "timestamp echo reply: expected 901"),
     "ecr unknown": ("TS val 900 ecr 100", "TS val 900 ecr 99", "unable to infer live TS ecr"),
@@ -135,6 +136,23 @@ SYNTAX = {
 }
 
 
+DIFFERENCES = ROOT / "tests" / "packetdrill" / "core-differences"
+
+
+def differences() -> dict[str, tuple[str, str]]:
+    """Returns words and message of each line of core-differences. A reason stands above lines."""
+    found, reason = {}, ""
+    for line in DIFFERENCES.read_text().splitlines():
+        if line.startswith("["):
+            reason = line
+        elif line and not line.startswith("#"):
+            assert reason, f"no reason for: {line}"
+            what, words, said = line.split(" | ")
+            assert what not in found, f"listed twice: {what}"
+            found[what] = words, said
+    return found
+
+
 @pytest.fixture(scope="module")
 def core():
     with Worker("core") as worker:
@@ -165,6 +183,16 @@ def test_wrong(core: Worker, tmp_path: Path, case: str) -> None:
     assert changed <= line <= changed + new.count("\n"), result.message
 
 
+@pytest.mark.parametrize("what", differences())
+def test_what_core_does_not_pass_is_listed(core: Worker, tmp_path: Path, what: str) -> None:
+    words, said = differences()[what]
+    first = words.startswith(("`sysctl", "--"))
+    events = "".join(f"+0 {event}\n" for event in words.split("; "))
+    text = f"{words}\n{GOOD}" if first else GOOD.replace("+0 close(4)", f"{events}+0 close(4)")
+    result = run(core, tmp_path, text)
+    assert result.kind != "ok" and said in result.message, result.message
+
+
 @pytest.mark.parametrize("case", SYNTAX)
 def test_syntax(case: str) -> None:
     text, said = SYNTAX[case]
@@ -189,12 +217,41 @@ def test_tolerance(core: Worker, tmp_path: Path) -> None:
     assert run(core, tmp_path, "--tolerance_usecs=20000\n" + text).kind == "ok"
 
 
-def test_payload_is_a_pattern(core: Worker, tmp_path: Path) -> None:
-    """Bytes read must match the stream at their offset: here bytes 1 to 10 arrive as 2 to 11."""
-    text = GOOD.replace("S 0:0(0) win 32792", "S 4294967295:4294967295(0) win 32792")
-    text = text.replace("ack 1 win 65535", "ack 0 win 65535")
+# Runs a script on core/ with the payload of each packet to the stack in reverse order.
+REVERSED = """
+import sys
+from tests.packetdrill import api, packet
+from tests.packetdrill.core import Core
+class Reversed(Core):
+    def send(self, raw):
+        p = packet.parse(raw, 0)
+        p.payload = p.payload[::-1]
+        super().send(p.bytes())
+api.own_network()
+print(api.run_file(sys.argv[1], Reversed()).message)
+"""
+
+
+def test_payload_is_a_pattern(tmp_path: Path) -> None:
+    """Bytes read must match the stream at their offset."""
+    path = tmp_path / "script.pkt"
+    path.write_text(GOOD)
+    argv = [PYTHON, "-B", "-c", REVERSED, path]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert "read" in done.stdout and "payload" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("most", "shift"), [(16777216, 9), (15728640, 8), (1048576, 5), (65536, 1), (4096, 0)]
+)
+def test_buffer_sizes_decide_the_window_scale(
+    core: Worker, tmp_path: Path, most: int, shift: int
+) -> None:
+    """As on Linux, where rmem_max is not larger: the most that tcp_rmem allows."""
+    text = GOOD.replace("wscale 8>", f"wscale {shift}>").replace(" win 65535", "")
+    text = f'`sysctl -q net.ipv4.tcp_rmem="4096 {min(most, 131072)} {most}"`\n{text}'
     result = run(core, tmp_path, text)
-    assert result.kind == "failed", result.message
+    assert result.kind == "ok", result.message
 
 
 def test_same_again(core: Worker, tmp_path: Path) -> None:

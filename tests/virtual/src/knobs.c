@@ -225,6 +225,38 @@ static void get_mtu_probing(const struct knobs *k, char *out, size_t size, uint3
                                                               : 1);
 }
 
+/* Linux's notation: four numbers in hexadecimal, each of them little endian. */
+static int set_fo_key(struct knobs *k, const char *text, uint32_t bits)
+{
+    unsigned word[4], i, j;
+    char more;
+
+    (void)bits;
+    k->has_fo_key = strcmp(text, "none") != 0;
+    if (!k->has_fo_key)
+        return 0;
+    if (sscanf(text, "%8x-%8x-%8x-%8x%c", &word[0], &word[1], &word[2], &word[3], &more) != 4)
+        return -1;
+    for (i = 0; i < 4; i++)
+        for (j = 0; j < 4; j++)
+            k->fo_key[4 * i + j] = (uint8_t)(word[i] >> 8 * j);
+    return 0;
+}
+
+static void get_fo_key(const struct knobs *k, char *out, size_t size, uint32_t bits)
+{
+    const uint8_t *b = k->fo_key;
+    unsigned word[4], i;
+
+    (void)bits;
+    for (i = 0; i < 4; i++, b += 4)
+        word[i] = b[0] | (unsigned)b[1] << 8 | (unsigned)b[2] << 16 | (unsigned)b[3] << 24;
+    if (k->has_fo_key)
+        snprintf(out, size, "%08x-%08x-%08x-%08x", word[0], word[1], word[2], word[3]);
+    else
+        snprintf(out, size, "none");
+}
+
 /* A 32-bit number of struct knobs; `bits` is its offset. */
 static uint32_t *plain(struct knobs *k, uint32_t at)
 {
@@ -257,12 +289,12 @@ static const struct knob knobs[] = {
     {"local_ip", set_ip, get_ip, 0, "the stack's address; the first that is bound, 192.168.0.10"},
     {"prefix", set_prefix, get_prefix, 0, "bits of its network; 16"},
     {"gateway", set_gateway, get_gateway, 0, "192.168.0.1"},
-    {"local_ip6", set_ip6, get_ip6, 0, "its IPv6 address; ::, which is no IPv6"},
+    {"local_ip6", set_ip6, get_ip6, 0, "its IPv6 address; the first that is used, or no IPv6"},
     {"prefix6", set_prefix6, get_prefix6, 0, "bits of its network; 48"},
-    {"gateway6", set_gateway6, get_gateway6, 0, "::, which is none"},
+    {"gateway6", set_gateway6, get_gateway6, 0, "a host of the network of the first address used"},
     {"mtu", PLAIN(core.mtu), "1500"},
     {"ip_default_ttl", PLAIN(core.ttl), "and hop limit of IPv6; 64"},
-    {"rcvbuf", PLAIN(rx_size), "bytes of receive buffer, a power of two; 65536"},
+    {"rcvbuf", PLAIN(rx_size), "bytes of receive buffer, a power of two; 8388608"},
     {"sndbuf", PLAIN(tx_size), "bytes of send buffer, a power of two; 65536"},
     {"slots", PLAIN(slots), "connections at once, a power of two; 64"},
     {"max_flows", PLAIN(core.max_flows), "TCBs; 256"},
@@ -270,6 +302,9 @@ static const struct knob knobs[] = {
     {"icmp_ratelimit", PLAIN(core.icmp_error_rate), "ICMP errors a second and destination; 100"},
     {"tcp_congestion_control", set_cc, get_cc, 0, "cubic, reno, dctcp, bbr"},
     {"tcp_ecn", set_ecn, get_ecn, 0, "0 never, 1 always asked for, 2 granted; 2"},
+    {"tcp_fastopen", PLAIN(fastopen), "bits as in Linux: 1, 2, 4, 0x200, 0x400; 3"},
+    {"tcp_fastopen_key", set_fo_key, get_fo_key, 0,
+     "of listeners that set none, or none: the stack's; a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4"},
     {"tcp_mtu_probing", set_mtu_probing, get_mtu_probing, 0, "0 never, 1 black holes, 2 always; 1"},
     {"tcp_rfc1337", PLAIN(core.rfc1337), "1: a RST does not end TIME-WAIT; 0"},
     {"tcp_sack", set_option, get_option, TOEC_I_SACK, "selective acknowledgments; 1"},
@@ -292,8 +327,11 @@ void knobs_default(struct knobs *k)
     k->core.max_flows = 256;
     k->core.max_time_wait = 256;
     k->core.icmp_error_rate = 100;
-    k->rx_size = k->tx_size = 65536;
+    k->rx_size = 8u << 20; /* window scale 8, as of Linux's selftests */
+    k->tx_size = 65536;
+    set_fo_key(k, "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4", 0); /* theirs, too */
     k->slots = 64;
+    k->fastopen = FO_CLIENT | FO_SERVER;
 }
 
 static const struct knob *find(const char *name)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <toe/toe.h>
@@ -19,7 +20,9 @@
 #include "fdtab.h"
 #include "lock.h"
 #include "name.h"
+#include "options.h"
 #include "route.h"
+#include "system.h"
 #include "world.h"
 
 /* When the call that this thread made last has ended, if it slept in it. */
@@ -84,26 +87,67 @@ static void forget(int fd, struct tobj *o)
     tfd_clear(fd);
 }
 
-/* The stack's address, unless --so_flags gave it, is the first one that a script uses. */
-static int up(const uint8_t *ip)
+/* A router's address must be another one than the stack's. */
+static void keep_apart(const uint8_t *own, uint8_t *gateway, size_t len)
 {
-    if (!world.up && ip && !world.knobs.has_ip) {
-        memcpy(world.knobs.core.ip, ip, 4);
-        if (memcmp(ip, world.knobs.core.gateway, 4) == 0)
-            world.knobs.core.gateway[3] ^= 3; /* another host of that network */
-    }
+    if (memcmp(own, gateway, len) == 0)
+        gateway[len - 1] ^= 3; /* another host of that network */
+}
+
+/* Gives the stack an IPv6 address, and a router of its network. */
+static void have_ip6(const void *ip)
+{
+    static const uint8_t none[16];
+    struct toec_config *c = &world.knobs.core;
+
+    if (c->ip6 != TOEC_IP6_OFF)
+        return; /* --so_flags gave it */
+    memcpy(c->ip6_addr, ip, 16);
+    c->ip6 = TOEC_IP6_STATIC;
+    if (memcmp(c->ip6_gateway, none, 16) == 0)
+        memcpy(c->ip6_gateway, ip, 16);
+}
+
+/* The stack exists from here on. Its address, unless --so_flags gave it, is the first one that a
+ * script uses: that of bind(), or the destination of a packet. NULL: any. */
+static int up_at(const void *ip, const void *ip6)
+{
+    struct toec_config *c = &world.knobs.core;
+
+    if (world.up)
+        return 0;
+    if (ip && !world.knobs.has_ip)
+        memcpy(c->ip, ip, 4);
+    if (ip6)
+        have_ip6(ip6);
+    keep_apart(c->ip, c->gateway, 4);
+    if (c->ip6 != TOEC_IP6_OFF)
+        keep_apart(c->ip6_addr, c->ip6_gateway, 16);
     return world_up();
 }
 
-static const uint8_t *address_of(const struct sockaddr *addr, socklen_t len)
+static int up(void)
 {
-    static uint8_t ip[4];
+    return up_at(NULL, NULL);
+}
+
+/* Before bind(): the name is the stack's. */
+static int up_as(const struct sockaddr *addr, socklen_t len)
+{
     struct tname n;
 
-    if (tname_read(addr, len, &n) != 0 || !n.v4 || n.wildcard)
-        return NULL;
-    memcpy(ip, &n.ip, sizeof(ip));
-    return ip;
+    if (tname_read(addr, len, &n) != 0 || n.wildcard)
+        return up();
+    return n.v4 ? up_at(&n.ip, NULL) : up_at(NULL, &n.ip6);
+}
+
+/* Before a connection to a peer: a stack without an address of its family gets packetdrill's. */
+static int up_to(const struct sockaddr *addr, socklen_t len)
+{
+    static const uint8_t own[16] = {0xfd, 0x3d, 0xfa, 0x7b, 0xd1, 0x7d, [15] = 0x10};
+    struct tname n;
+
+    return up_at(NULL, tname_read(addr, len, &n) == 0 && !n.v4 && !n.wildcard ? own : NULL);
 }
 
 static void pd_free(void *u)
@@ -132,7 +176,7 @@ static int pd_socket(void *u, int domain, int type, int protocol)
 
 static int do_bind(int fd, const struct sockaddr *addr, socklen_t len)
 {
-    return up(address_of(addr, len)) ? -1 : toe_bind(fd, addr, len);
+    return up_as(addr, len) ? -1 : toe_bind(fd, addr, len);
 }
 
 static int pd_bind(void *u, int fd, const struct sockaddr *addr, socklen_t len)
@@ -142,7 +186,7 @@ static int pd_bind(void *u, int fd, const struct sockaddr *addr, socklen_t len)
 
 static int pd_listen(void *u, int fd, int backlog)
 {
-    CALL(int, up(NULL) ? -1 : toe_listen(fd, backlog));
+    CALL(int, up() ? -1 : system_listen(fd, backlog));
 }
 
 static int do_accept(int fd, struct sockaddr *addr, socklen_t *len)
@@ -158,7 +202,7 @@ static int pd_accept(void *u, int fd, struct sockaddr *addr, socklen_t *len)
 
 static int pd_connect(void *u, int fd, const struct sockaddr *addr, socklen_t len)
 {
-    CALL(int, up(NULL) ? -1 : toe_connect(fd, addr, len));
+    CALL(int, up_to(addr, len) ? -1 : toe_connect(fd, addr, len));
 }
 
 static ssize_t pd_read(void *u, int fd, void *buf, size_t n)
@@ -205,12 +249,17 @@ static ssize_t pd_send(void *u, int fd, const void *buf, size_t n, int flags)
 static ssize_t pd_sendto(void *u, int fd, const void *buf, size_t n, int flags,
                          const struct sockaddr *to, socklen_t len)
 {
-    CALL(ssize_t, up(NULL) ? -1 : toe_sendto(fd, buf, n, flags, to, len));
+    CALL(ssize_t, up_to(to, len) || system_client_may(fd, flags & MSG_FASTOPEN)
+                      ? -1
+                      : toe_sendto(fd, buf, n, flags, to, len));
 }
 
 static ssize_t pd_sendmsg(void *u, int fd, const struct msghdr *msg, int flags)
 {
-    CALL(ssize_t, up(NULL) ? -1 : toe_sendmsg(fd, msg, flags));
+    CALL(ssize_t,
+         up_to(msg->msg_name, msg->msg_namelen) || system_client_may(fd, flags & MSG_FASTOPEN)
+             ? -1
+             : toe_sendmsg(fd, msg, flags));
 }
 
 static int pd_fcntl(void *u, int fd, int cmd, ...)
@@ -257,9 +306,18 @@ static int pd_getsockopt(void *u, int fd, int level, int name, void *value, sock
     CALL(int, do_getsockopt(fd, level, name, value, len));
 }
 
+static int do_setsockopt(int fd, int level, int name, const void *value, socklen_t len)
+{
+    if (level == IPPROTO_TCP && name == TCP_FASTOPEN)
+        system_take_key(fd);
+    if (level == IPPROTO_TCP && name == TCP_FASTOPEN_CONNECT && system_client_may(fd, 1) != 0)
+        return -1;
+    return toe_setsockopt(fd, level, name, value, len);
+}
+
 static int pd_setsockopt(void *u, int fd, int level, int name, const void *value, socklen_t len)
 {
-    CALL(int, toe_setsockopt(fd, level, name, value, len));
+    CALL(int, do_setsockopt(fd, level, name, value, len));
 }
 
 static int pd_poll(void *u, struct pollfd *fds, nfds_t n, int timeout)
@@ -273,7 +331,11 @@ int toevt_send(const void *packet, size_t n)
     int r = -1;
 
     enter();
-    if (n >= 20 && up(ip[0] >> 4 == 4 ? ip + 16 : NULL) == 0)
+    if (n >= 20 && ip[0] >> 4 == 4)
+        r = up_at(ip + 16, NULL);
+    else if (n >= 40 && ip[0] >> 4 == 6)
+        r = up_at(NULL, ip + 24);
+    if (r == 0)
         r = link_in(world.wire, packet, n);
     if (r == 0)
         world_trace('<', packet, n);
@@ -378,16 +440,25 @@ static int pd_pipe(void *u, int fds[2])
     CALL(int, pipe(fds));
 }
 
-/* As libtoe_preload: TOE sockets are not spliced. packetdrill gives a pointer to 0 where it means
- * no offset. */
+/* Waits in virtual time for the pipe, which toe_splice() would wait for in the kernel. */
+static int await_pipe(int fd, short events)
+{
+    struct pollfd p = {.fd = fd, .events = events};
+    struct stat st;
+    int status = fcntl(fd, F_GETFL);
+
+    if (fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode) || status < 0 || (status & O_NONBLOCK))
+        return 0; /* toe_splice() judges the descriptor */
+    return toe_poll(&p, 1, -1) < 0 ? -1 : 0;
+}
+
+/* packetdrill gives a pointer to 0 where it means no offset. */
 static ssize_t do_splice(int in, loff_t *in_off, int out, loff_t *out_off, size_t n, unsigned flags)
 {
-    if (toe_is_offloaded(in) || toe_is_offloaded(out)) {
-        errno = EINVAL;
+    if (n && !(flags & SPLICE_F_NONBLOCK) && (await_pipe(in, POLLIN) || await_pipe(out, POLLOUT)))
         return -1;
-    }
-    return splice(in, in_off && *in_off ? in_off : NULL, out, out_off && *out_off ? out_off : NULL,
-                  n, flags);
+    return toe_splice(in, in_off && *in_off ? in_off : NULL, out,
+                      out_off && *out_off ? out_off : NULL, n, flags);
 }
 
 static ssize_t pd_splice(void *u, int in, loff_t *in_off, int out, loff_t *out_off, size_t n,
@@ -395,6 +466,25 @@ static ssize_t pd_splice(void *u, int in, loff_t *in_off, int out, loff_t *out_o
 {
     CALL(ssize_t, do_splice(in, in_off, out, out_off, n, flags));
 }
+
+ssize_t toevt_sendfile(void *u, int out, int in, off_t *at, size_t n)
+{
+    CALL(ssize_t, toe_sendfile(out, in, at, n));
+}
+
+/* packetdrill's table has no member for it: packetdrill calls libc's, whose name this object takes
+ * when it is preloaded (README.md). */
+#pragma GCC visibility push(default)
+ssize_t sendfile(int out, int in, off_t *at, size_t n)
+{
+    return toevt_sendfile(NULL, out, in, at, n);
+}
+
+ssize_t sendfile64(int out, int in, off64_t *at, size_t n)
+{
+    return toevt_sendfile(NULL, out, in, at, n);
+}
+#pragma GCC visibility pop
 
 static const struct packetdrill_interface table = {
     .free = pd_free,
@@ -449,9 +539,12 @@ int toevt_init(const char *flags, struct packetdrill_interface *out, char *err, 
 
 void packetdrill_interface_init(const char *flags, struct packetdrill_interface *out)
 {
-    char err[256];
+    char err[256], all[4096];
+    unsigned mtu = options_mtu("/proc/self/cmdline");
 
-    if (toevt_init(flags, out, err, sizeof(err)) == 0)
+    /* the last one given counts */
+    snprintf(all, sizeof(all), "mtu=%u %s", mtu ? mtu : 1500, flags ? flags : "");
+    if (toevt_init(all, out, err, sizeof(err)) == 0)
         return;
     fprintf(stderr, "toehold: --so_flags: %s\n", err);
     exit(EXIT_FAILURE);

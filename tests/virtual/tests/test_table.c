@@ -4,13 +4,17 @@
  * gettimeofday between events, blocking calls in a second thread, descriptors closed behind the
  * stack's back at the end.
  */
+#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,6 +147,7 @@ struct call {
     ssize_t result;
     int64_t ended; /* microseconds since the start, as packetdrill takes it: right after */
     pthread_t thread;
+    _Atomic pid_t tid; /* once the thread runs */
 };
 
 static void *blocking_read(void *arg)
@@ -150,6 +155,7 @@ static void *blocking_read(void *arg)
     struct call *c = arg;
     char buf[100];
 
+    c->tid = gettid();
     c->result = c->t->s.t.read(c->t->s.t.userdata, c->fd, buf, sizeof(buf));
     c->ended = now(c->t) - c->t->start;
     return NULL;
@@ -160,9 +166,25 @@ static void *blocking_poll(void *arg)
     struct call *c = arg;
     struct pollfd p = {.fd = c->fd, .events = POLLIN};
 
+    c->tid = gettid();
     c->result = c->t->s.t.poll(c->t->s.t.userdata, &p, 1, 300);
     c->ended = now(c->t) - c->t->start;
     return NULL;
+}
+
+/* packetdrill's is_thread_sleeping(). */
+static int sleeps(pid_t tid)
+{
+    char path[64], stat[512] = "", *state;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_true(read(fd, stat, sizeof(stat) - 1) > 0);
+    close(fd);
+    state = strrchr(stat, ')');
+    return state && state[2] == 'S';
 }
 
 /* Accepts its connection and makes the call on it in a second thread; packetdrill waits until /proc
@@ -175,7 +197,8 @@ static int begin_call(struct test *t, struct call *c, void *(*fn)(void *arg))
     *c = (struct call){.t = t, .ended = -1};
     c->fd = t->s.t.accept(t->s.t.userdata, fd, NULL, NULL);
     assert_int_equal(pthread_create(&c->thread, NULL, fn, c), 0);
-    usleep(20000);
+    while (!c->tid || !sleeps(c->tid))
+        usleep(100);
     return fd;
 }
 
@@ -255,6 +278,10 @@ static void knobs(void **state)
     assert_int_equal(s.set("tcp_congestion_control=vegas", err, sizeof(err)), -1);
     stack_again(&s, "");
     assert_string_equal(s.get("tcp_congestion_control"), "cubic");
+    assert_string_equal(s.get("tcp_fastopen_key"), "a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4");
+    assert_int_equal(s.set("tcp_fastopen_key=1-2-3-4", err, sizeof(err)), 0);
+    assert_string_equal(s.get("tcp_fastopen_key"), "00000001-00000002-00000003-00000004");
+    assert_int_equal(s.set("tcp_fastopen_key=1-2-3", err, sizeof(err)), -1);
     stack_free(&s);
 }
 
@@ -279,6 +306,144 @@ static void no_packet_will_come(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 1);
+}
+
+/* ---- what packetdrill does not pass to a shared object ---- */
+
+/* packetdrill --ip_version=ipv6 needs no flags: the first address that it binds is the stack's. */
+static void ip6_without_flags(void **state)
+{
+    struct sockaddr_in6 own = {.sin6_family = AF_INET6, .sin6_port = htons(8080)}, peer = own;
+    struct test t;
+    uint8_t packet[4096];
+    size_t n = sizeof(packet);
+    long long usecs;
+    int fd;
+
+    (void)state;
+    inet_pton(AF_INET6, "fd3d:a0b:17d6::1", &own.sin6_addr);
+    inet_pton(AF_INET6, "2001:db8::1", &peer.sin6_addr);
+    stack_load(&t.s, library, "");
+    fd = t.s.t.socket(t.s.t.userdata, AF_INET6, SOCK_STREAM, IPPROTO_TCP);
+    assert_int_equal(t.s.t.fcntl(t.s.t.userdata, fd, F_SETFL, (long)O_NONBLOCK), 0);
+    assert_int_equal(t.s.t.bind(t.s.t.userdata, fd, (struct sockaddr *)&own, sizeof(own)), 0);
+    assert_string_equal(t.s.get("local_ip6"), "fd3d:a0b:17d6::1");
+    assert_int_equal(t.s.t.connect(t.s.t.userdata, fd, (struct sockaddr *)&peer, sizeof(peer)), -1);
+    assert_int_equal(errno, EINPROGRESS);
+    assert_int_equal(t.s.t.netdev_receive(t.s.t.userdata, packet, &n, &usecs), 0);
+    assert_int_equal(packet[0] >> 4, 6);
+    assert_memory_equal(packet + 8, &own.sin6_addr, 16);
+    assert_memory_equal(packet + 24, &peer.sin6_addr, 16);
+    assert_int_equal(packet[40 + 13], SYN);
+    stack_free(&t.s);
+}
+
+/* Runs this program again, with more words after the library, and returns its exit code. */
+static int again(const char *preload, const char *mode, const char *word, const char *value)
+{
+    int status;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (preload)
+            setenv("LD_PRELOAD", preload, 1);
+        execl("/proc/self/exe", "test_table", library, mode, word, value, NULL);
+        _exit(127);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* The table of the library itself, not of a copy, by the name that packetdrill looks up. */
+static void direct(struct test *t, const char *flags)
+{
+    void (*init)(const char *flags, struct packetdrill_interface *out);
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL), *p;
+
+    p = handle ? dlsym(handle, "packetdrill_interface_init") : NULL;
+    if (!p)
+        _exit(126);
+    memcpy(&init, &p, sizeof(init));
+    init(flags, &t->s.t);
+    t->start = now(t);
+}
+
+/* The MSS of the SYN-ACK to a SYN shows the MTU: in hundreds, the MTU. */
+static int show_mtu(const char *flags)
+{
+    struct sockaddr a;
+    struct test t;
+    uint8_t packet[4096];
+    size_t n = sizeof(packet);
+    long long usecs;
+    int fd;
+
+    direct(&t, flags);
+    stack_address(&a, LOCAL, 8080);
+    fd = t.s.t.socket(t.s.t.userdata, AF_INET, SOCK_STREAM, IPPROTO_TCP);
+    if (t.s.t.bind(t.s.t.userdata, fd, &a, sizeof(a)) || t.s.t.listen(t.s.t.userdata, fd, 1))
+        return 125;
+    inject(&t, (struct segment){.seq = 0, .flags = SYN, .window = 32792});
+    if (t.s.t.netdev_receive(t.s.t.userdata, packet, &n, &usecs) || packet[40] != 2)
+        return 124;
+    return ((packet[42] << 8 | packet[43]) + 40) / 100;
+}
+
+/* --mtu of packetdrill's command line, or of the script, is the stack's too; --so_flags wins. */
+static void mtu_in_one_place(void **state)
+{
+    char script[] = "/tmp/toehold-XXXXXX.pkt";
+    int fd = mkstemps(script, 4);
+    FILE *f = fdopen(fd, "w");
+
+    (void)state;
+    assert_non_null(f);
+    fprintf(f, "// a script\n--ip_version=ipv4\n /* its\n --mtu=9000 */\n--mtu=1300\n0 `true`\n");
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(again(NULL, "mtu", "--mtu=1400", "x"), 14);
+    assert_int_equal(again(NULL, "mtu", "--mtu", "1200"), 12);
+    assert_int_equal(again(NULL, "mtu", "--verbose", "x"), 15);
+    assert_int_equal(again(NULL, "mtu", "--verbose", script), 13);
+    assert_int_equal(again(NULL, "mtu", "--mtu=1400", script), 14);
+    assert_int_equal(again(NULL, "mtu=1100", "--mtu=1400", script), 11);
+    unlink(script);
+}
+
+/* packetdrill calls libc's sendfile(), which is the library's when that is preloaded. */
+static int send_a_file(void)
+{
+    struct test t;
+    struct segment g;
+    struct sockaddr a;
+    off_t offset = 0;
+    int64_t at;
+    int fd, conn, file = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+
+    signal(SIGPIPE, SIG_IGN); /* the kernel's placeholder is not connected */
+    direct(&t, "");
+    stack_address(&a, LOCAL, 8080);
+    fd = t.s.t.socket(t.s.t.userdata, AF_INET, SOCK_STREAM, IPPROTO_TCP);
+    if (t.s.t.bind(t.s.t.userdata, fd, &a, sizeof(a)) || t.s.t.listen(t.s.t.userdata, fd, 1))
+        return 125;
+    handshake(&t);
+    conn = t.s.t.accept(t.s.t.userdata, fd, NULL, NULL);
+    if (sendfile(conn, file, &offset, 500) != 500)
+        return 124;
+    g = sniff(&t, &at);
+    return g.len == 500 ? 0 : 123;
+}
+
+static void sendfile_when_preloaded(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__)
+    skip(); /* its runtime comes first among the preloaded */
+#else
+    assert_int_equal(again(library, "sendfile", "x", "x"), 0);
+    assert_int_equal(again(NULL, "sendfile", "x", "x"), 124);
+#endif
 }
 
 /* The name and the layout that packetdrill looks for. */
@@ -313,9 +478,16 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_poll_that_times_out_in_a_second_thread),
         cmocka_unit_test(the_end_wakes_who_sleeps),
         cmocka_unit_test(knobs),
+        cmocka_unit_test(ip6_without_flags),
+        cmocka_unit_test(mtu_in_one_place),
+        cmocka_unit_test(sendfile_when_preloaded),
         cmocka_unit_test(no_packet_will_come),
     };
 
     library = argc > 1 ? argv[1] : "libtoe_packetdrill.so";
+    if (argc > 2 && strcmp(argv[2], "sendfile") == 0)
+        return send_a_file();
+    if (argc > 2)
+        return show_mtu(strcmp(argv[2], "mtu") == 0 ? "" : argv[2]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

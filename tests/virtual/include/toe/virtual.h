@@ -56,6 +56,9 @@ void toevt_usage(uint32_t out[4]);
 /* Hash of all packets in and out and their times since the beginning. */
 uint64_t toevt_trace(void);
 
+/* sendfile(), which packetdrill's table lacks; u is ignored. */
+ssize_t toevt_sendfile(void *u, int out, int in, off_t *at, size_t n);
+
 /*
  * Makes a call of the table in a separate thread, for calls that are expected to block. fn: a
  * member of the table; args: its arguments after userdata, up to 6 words. Returns once the call has
