@@ -496,9 +496,10 @@ static void flush(struct toedev_inline *t, uint64_t now)
     netio_tx_flush(t->engine->netio, now);
 }
 
-static unsigned run(struct toedev_inline *t, uint64_t now)
+static unsigned run(struct toedev_inline *t, uint64_t now, int others)
 {
     run_side_hook(t->engine, now);
+    netio_keep_waking(t->engine->netio, others);
     t->commanded = 0;
     return engine_poll_idle(t->engine, now);
 }

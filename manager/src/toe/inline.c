@@ -283,7 +283,7 @@ uint32_t tinline_run(struct tqp *qp)
 
     note_time(qp);
     tinline_inside = 1;
-    ops->run(qp->inside, qp->now);
+    ops->run(qp->inside, qp->now, tctx.sleepers != 0);
     tinline_inside = 0;
     qp->unsent = 0;
     qp->armed = false;

@@ -199,5 +199,9 @@ int netio_fd(const struct netio *n);
  * when frames already wait or netio_next_event() may have changed (do not sleep), 0 otherwise. */
 int netio_prepare_sleep(struct netio *n);
 uint64_t netio_next_event(const struct netio *n);
+/* While on, arrivals make netio_fd() readable after netio_prepare_sleep() however many frames were
+ * received since: other threads sleep on netio_fd() while this one calls netio_rx(). While off, as
+ * at first, a back end may stop that after some frames, until the next netio_prepare_sleep(). */
+void netio_keep_waking(struct netio *n, int on);
 
 #endif
