@@ -15,6 +15,7 @@
 #include <toe/tsc.h>
 
 #include "attach.h"
+#include "batch.h"
 #include "config.h"
 #include "ctx.h"
 #include "dispatch.h"
@@ -26,7 +27,6 @@
 
 #define DIRECT_ENTRIES 256u /* direct: answers between two rounds */
 #define ROUNDS_MAX     64   /* before a sleep; after so many, a short one */
-#define GATHER_MOST    16u  /* answers sent together */
 
 TOE_HIDDEN __thread int tinline_inside;
 
@@ -258,7 +258,8 @@ void tinline_command(struct tqp *qp, const struct toe_cmd *c)
     tinline_inside = 1;
     ops->command(qp->inside, c, qp->now);
     tinline_inside = 0;
-    qp->unsent++;
+    if (!qp->unsent++)
+        qp->unsent_at = qp->now;
     errno = saved;
 }
 
@@ -266,8 +267,8 @@ void tinline_sent(struct tqp *qp)
 {
     int saved = errno;
 
-    if (!qp->unsent || (tctx.cfg.batch && tctx.batch_unanswered && qp->unsent < GATHER_MOST &&
-                        2 * qp->unsent < tctx.batch_size))
+    if (!qp->unsent || (tctx.cfg.batch && tbatch_gathers(qp->unsent, tctx.batch_unanswered,
+                                                         tctx.batch_size, qp->now - qp->unsent_at)))
         return;
     tinline_inside = 1;
     ops->flush(qp->inside, qp->now);
