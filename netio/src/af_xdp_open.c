@@ -150,6 +150,7 @@ static int make_pool(struct af_xdp *x, const struct netio_err *err)
     uint32_t size = small && !steer_is_generic(x->steer) ? SMALL_FRAME : LARGE_FRAME;
 
     x->n.info.hold_max = FRAME_COUNT / HOLD_SHARE;
+    x->n.info.flush_calls = 1;
     if (pool_init(&x->pool, size, FRAME_COUNT) == 0)
         return 0;
     netio_err_set(err, "af_xdp: no memory for %u frames of %u bytes", FRAME_COUNT, size);

@@ -95,6 +95,9 @@ struct toedev_inline_ops {
      * on wake_fd, so an arrival must keep waking them; without it, an arrival may wake no thread
      * until the next prepare_sleep(). Returns the amount of work done, 0: none. */
     unsigned (*run)(struct toedev_inline *t, uint64_t now, int others);
+    /* Returns how long to pause between two run() of a loop that finds nothing, in nanoseconds; 0:
+     * as short as possible. */
+    uint32_t (*rest)(const struct toedev_inline *t);
     /* Before sleeping: returns 1 when there is something to do, 0 when wake_fd will signal it. */
     int (*prepare_sleep)(struct toedev_inline *t);
     /* Returns the time by which run() must be called. UINT64_MAX: none. */

@@ -225,6 +225,7 @@ static int do_send(struct qp *qp, const struct command *c)
         s->tx_used -= c->arg0;
     else if (c->flags & TOE_F_SEND_URGENT)
         reason = from_core(toec_urgent(e->stack, s->flow, e->now));
+    e->stream = 0;
     return reason;
 }
 

@@ -292,6 +292,11 @@ uint32_t tinline_run(struct tqp *qp)
     return qp->events - before;
 }
 
+uint32_t tinline_rest(const struct tqp *qp)
+{
+    return qp->direct ? ops->rest(qp->inside) : 0;
+}
+
 void tinline_refresh(const struct tqp *qp, uint32_t slot)
 {
     ops->refresh(qp->inside, slot);
