@@ -19,6 +19,7 @@ struct netio {
     int lose;            /* sent frames are discarded */
     int tx_full;         /* refuse this many sends; -1: all */
     unsigned nth, asked; /* refuse each nth; 0: none */
+    unsigned trickle;    /* frames of a receive; 0: any number */
     uint32_t hold_max, held;
     uint32_t out_there; /* frames received and not yet released */
     uint32_t head, tail;
@@ -49,6 +50,11 @@ void memwire_refuse(struct netio *n, int count)
 void memwire_refuse_each(struct netio *n, unsigned nth)
 {
     n->nth = nth;
+}
+
+void memwire_trickle(struct netio *n, unsigned most)
+{
+    n->trickle = most;
 }
 
 void memwire_lose(struct netio *n, int all)
@@ -111,6 +117,8 @@ unsigned netio_rx(struct netio *n, struct netio_frame *frames, unsigned max, uin
     unsigned i;
 
     (void)now_ns;
+    if (n->trickle && max > n->trickle)
+        max = n->trickle;
     for (i = 0; i < max && n->tail + i != n->head; i++) {
         uint32_t at = (n->tail + i) % FRAMES;
 

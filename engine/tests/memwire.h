@@ -18,6 +18,8 @@ void memwire_refuse_each(struct netio *n, unsigned nth);
 /* From now on, or no longer, all that is sent is lost. */
 void memwire_lose(struct netio *n, int all);
 void memwire_watch(struct netio *n, struct memwire_tap *tap);
+/* From now on a receive returns so many frames at most; 0: as many as are asked for. */
+void memwire_trickle(struct netio *n, unsigned most);
 /* As many received frames may be held at once (0 at first); before hold_begin(). */
 void memwire_hold(struct netio *n, uint32_t max);
 /* Frames in the engine's hands. netio_close() with any ends the test. */

@@ -9,6 +9,7 @@
 #include <toe/counters.h>
 
 #include "bench.h"
+#include "round/batch.h"
 
 static void test_data_and_its_acknowledgement_are_told(void **state)
 {
@@ -511,6 +512,71 @@ static void test_a_full_back_end_holds_the_rest_of_a_large_segment(void **state)
     memwire_refuse_each(w->t.wire_b, 0);
 }
 
+/* Sends 10 full segments, of which A receives two at a time, and returns A's ACKs. */
+static unsigned acks_of_a_stream(struct hosts *w, uint32_t fx, uint32_t fy, uint32_t *at)
+{
+    struct ack_tap tap = {.tap = {.seen = see_ack}};
+    struct toe_cmd c;
+
+    memwire_watch(w->t.wire_a, &tap.tap);
+    host_send(&w->y, fy, *at, 10 * 1448);
+    bench_run(&w->t, 500 * NS_PER_MS);
+    memwire_watch(w->t.wire_a, NULL);
+    while (host_get(&w->x, &c))
+        host_put(&w->x, TOE_CMD_RECV, 0, 0, fx, toe_cmd_arg0(&c), 0);
+    while (host_get(&w->y, &c))
+        assert_int_equal(toe_cmd_type(&c), TOE_CMD_SEND_COMPLETE);
+    *at += 10 * 1448;
+    return tap.acks;
+}
+
+/* Where a flush is a system call, the engine takes a burst of a stream before it acknowledges. */
+static void test_a_stream_is_acknowledged_by_bursts(void **state)
+{
+    struct hosts *w = *state;
+    uint32_t fx, fy, at = 0, i;
+    unsigned apart, together;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    for (i = 0; i < 8; i++)
+        (void)acks_of_a_stream(w, fx, fy, &at);
+    memwire_trickle(w->t.wire_a, 2);
+    apart = acks_of_a_stream(w, fx, fy, &at);
+    assert_true(apart >= 4);
+    w->t.a->flush_calls = 1;
+    w->t.a->stream = 0; /* a host that sends receives no stream */
+    assert_true(acks_of_a_stream(w, fx, fy, &at) >= 4);
+    while (!batch_streams(w->t.a))
+        (void)acks_of_a_stream(w, fx, fy, &at);
+    together = acks_of_a_stream(w, fx, fy, &at);
+    assert_true(together <= 2);
+    host_send(&w->x, fx, 0, 1);
+    bench_run(&w->t, 500 * NS_PER_MS);
+    assert_false(batch_streams(w->t.a));
+}
+
+static void test_polls_are_apart_only_while_batches_are_large(void **state)
+{
+    struct engine e = {.flush_calls = 1};
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 20; i++) {
+        batch_note(&e, 1, 60);
+        assert_int_equal(batch_rest(&e), 0);
+    }
+    for (i = 0; i < 20; i++)
+        batch_note(&e, 8, 8 * 60);
+    assert_int_equal(batch_rest(&e), BATCH_REST);
+    e.flush_calls = 0;
+    assert_int_equal(batch_rest(&e), 0);
+    e.flush_calls = 1;
+    for (i = 0; i < 20; i++)
+        batch_note(&e, 1, 60);
+    assert_int_equal(batch_rest(&e), 0);
+    assert_int_equal(e.stream, 0);
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, hosts_setup, hosts_teardown)
 
 int main(void)
@@ -533,6 +599,8 @@ int main(void)
         T(test_the_record_tells_both_ends_and_the_state),
         T(test_the_record_is_current_on_demand),
         T(test_nothing_is_lost_while_the_wire_has_no_room),
+        T(test_a_stream_is_acknowledged_by_bursts),
+        cmocka_unit_test(test_polls_are_apart_only_while_batches_are_large),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

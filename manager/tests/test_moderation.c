@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_moderation.c - interrupt moderation that follows the load (SEEDS S3.3), in virtual time. */
+/* test_moderation.c - interrupt moderation that follows the load (SEEDS S3.3), in virtual time;
+ * when the answers to a batch of sockets leave. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "batch.h"
 #include "moderation.h"
 
 #define MS 1000000ull
@@ -118,6 +120,21 @@ static void counts_wrap(void **state)
     assert_int_equal(l.usec, 100);
 }
 
+static void answers_leave_together_unless_they_take_long(void **state)
+{
+    uint32_t n;
+
+    (void)state;
+    for (n = 1; n < 40; n++)
+        assert_true(tbatch_gathers(n, 40 - n, 40, 0));
+    assert_false(tbatch_gathers(40, 0, 40, 0));
+    assert_false(tbatch_gathers(GATHER_MOST, 1, 256, 0));
+    assert_true(tbatch_gathers(3, 5, 8, GATHER_NS));
+    assert_false(tbatch_gathers(4, 4, 8, GATHER_NS));
+    assert_true(tbatch_gathers(GATHER_SLOW - 1, 200, 256, GATHER_NS));
+    assert_false(tbatch_gathers(GATHER_SLOW, 200, 256, GATHER_NS));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +145,7 @@ int main(void)
         cmocka_unit_test(a_wrong_start_is_found_out),
         cmocka_unit_test(the_end_of_load_ends_it),
         cmocka_unit_test(counts_wrap),
+        cmocka_unit_test(answers_leave_together_unless_they_take_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

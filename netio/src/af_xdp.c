@@ -262,6 +262,7 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
     }
     xsk_ring_cons__release(&x->sock.rx, count);
     n->stats.rx_frames += got;
+    watch_frames(&x->watch, count);
     if (!got) /* the caller releases nothing, so refill here */
         af_xdp_refill(x);
     return others + got;
@@ -421,12 +422,19 @@ static void af_xdp_tx_cancel(struct netio *n, const struct netio_frame *frame)
 static int af_xdp_prepare_sleep(struct netio *n)
 {
     struct af_xdp *x = self(n);
+    int watched = watch_on(&x->watch);
 
     drain_completions(x);
     af_xdp_refill(x);
     wake_receiver(x);
-    /* poll() on the socket is level-triggered on the receive ring: no arrival can be missed. */
-    return xsk_cons_nb_avail(&x->sock.rx, 1) > 0;
+    /* The set is level-triggered on the receive ring, which is checked after the socket has joined
+     * the set: no arrival can be missed. If it could not join, the caller continues to poll. */
+    return watched != 0 || xsk_cons_nb_avail(&x->sock.rx, 1) > 0;
+}
+
+static void af_xdp_keep_waking(struct netio *n, int on)
+{
+    self(n)->watch.keep = on;
 }
 
 static uint64_t af_xdp_next_event(const struct netio *n)
@@ -455,8 +463,7 @@ static void af_xdp_close(struct netio *n)
 {
     struct af_xdp *x = self(n);
 
-    if (x->n.fd >= 0 && x->n.fd != x->sock.fd)
-        close(x->n.fd);
+    watch_close(&x->watch);
     if (x->groups_fd >= 0)
         close(x->groups_fd);
     if (x->announcements_fd >= 0)
@@ -529,6 +536,7 @@ const struct netio_ops af_xdp_ops = {
     .tx_cancel = af_xdp_tx_cancel,
     .tx_flush = af_xdp_tx_flush,
     .prepare_sleep = af_xdp_prepare_sleep,
+    .keep_waking = af_xdp_keep_waking,
     .next_event = af_xdp_next_event,
     .add_stats = af_xdp_add_stats,
     .set_ip6 = af_xdp_set_ip6,

@@ -7,6 +7,7 @@
 
 #include "big.h"
 #include "steer.h"
+#include "watch.h"
 #include "xsock.h"
 
 #define XDP_HEADROOM  256u /* bytes that the kernel keeps free before a received frame */
@@ -25,9 +26,10 @@ struct af_xdp {
     struct netio n;
     struct steer *steer;
     struct xsock sock;
-    struct pool pool; /* the memory area */
-    struct pool big;  /* received frames of several buffers */
-    struct {          /* the frame that is being joined */
+    struct watch watch; /* n.fd is its epoll set */
+    struct pool pool;   /* the memory area */
+    struct pool big;    /* received frames of several buffers */
+    struct {            /* the frame that is being joined */
         uint8_t *data;
         uintptr_t token;
         uint32_t len;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -120,25 +119,17 @@ static void describe(struct af_xdp *x, uint32_t asked)
              x->sock.zero_copy ? "zero-copy" : "copy", mtu, vlan);
 }
 
-/* Opens the packet socket for the IPv6 frames that AF_XDP does not receive, and one descriptor to
- * sleep on both. */
+/* Opens the packet socket for the IPv6 frames that AF_XDP does not receive; netio_fd() signals
+ * both.
+ */
 static int open_groups(struct af_xdp *x, const char *ifname, const struct netio_err *err)
 {
-    struct epoll_event ev = {.events = EPOLLIN};
-    int both;
-
     x->groups_fd = groups_open(x->ifindex, x->vlan);
-    both = epoll_create1(EPOLL_CLOEXEC);
-    if (x->groups_fd < 0 || both < 0 || epoll_ctl(both, EPOLL_CTL_ADD, x->sock.fd, &ev) ||
-        epoll_ctl(both, EPOLL_CTL_ADD, x->groups_fd, &ev)) {
-        netio_err_set(err, "af_xdp: cannot open a packet socket on %s for IPv6: %s", ifname,
-                      strerror(errno));
-        if (both >= 0)
-            close(both);
-        return -1;
-    }
-    x->n.fd = both;
-    return 0;
+    if (x->groups_fd >= 0 && watch_also(&x->watch, x->groups_fd) == 0)
+        return 0;
+    netio_err_set(err, "af_xdp: cannot open a packet socket on %s for IPv6: %s", ifname,
+                  strerror(errno));
+    return -1;
 }
 
 /* Opens the packet socket for ARP. Its frames wake no thread: they are read before the next frame
@@ -159,6 +150,7 @@ static int make_pool(struct af_xdp *x, const struct netio_err *err)
     uint32_t size = small && !steer_is_generic(x->steer) ? SMALL_FRAME : LARGE_FRAME;
 
     x->n.info.hold_max = FRAME_COUNT / HOLD_SHARE;
+    x->n.info.flush_calls = 1;
     if (pool_init(&x->pool, size, FRAME_COUNT) == 0)
         return 0;
     netio_err_set(err, "af_xdp: no memory for %u frames of %u bytes", FRAME_COUNT, size);
@@ -194,7 +186,11 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
         xsock_open(&x->sock, &x->pool, ifname, queue, (enum xsock_copy)copy, err) ||
         set_sizes(x, err))
         return -1;
-    x->n.fd = x->sock.fd;
+    if (watch_open(&x->watch, x->sock.fd)) {
+        netio_err_set(err, "af_xdp: cannot make an epoll set: %s", strerror(errno));
+        return -1;
+    }
+    x->n.fd = x->watch.set;
     /* An older kernel rejects the option and sends 32 frames per call; flush then calls more often.
      */
     (void)setsockopt(x->sock.fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &budget, sizeof(budget));
@@ -229,7 +225,7 @@ struct netio *af_xdp_open(const char *args, const struct netio_config *cfg,
         return NULL;
     }
     x->n.ops = &af_xdp_ops;
-    x->n.fd = x->sock.fd = x->groups_fd = x->announcements_fd = -1;
+    x->n.fd = x->watch.set = x->sock.fd = x->groups_fd = x->announcements_fd = -1;
     if (bring_up(x, spec.name, (uint32_t)queue, mode, copy, cfg, err)) {
         af_xdp_ops.close(&x->n);
         return NULL;

@@ -30,6 +30,8 @@ struct netio_ops {
     void (*tx_cancel)(struct netio *n, const struct netio_frame *frame);
     void (*tx_flush)(struct netio *n, uint64_t now_ns);
     int (*prepare_sleep)(struct netio *n);
+    /* As netio_keep_waking(); NULL: every arrival makes fd readable. */
+    void (*keep_waking)(struct netio *n, int on);
     uint64_t (*next_event)(const struct netio *n);
     /* As netio_set_ip6(); NULL: the back end takes every frame. */
     void (*set_ip6)(struct netio *n, const uint8_t addrs[][16], unsigned count);

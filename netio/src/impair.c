@@ -154,6 +154,11 @@ static int impair_prepare_sleep(struct netio *n)
     return netio_prepare_sleep(self(n)->inner);
 }
 
+static void impair_keep_waking(struct netio *n, int on)
+{
+    netio_keep_waking(self(n)->inner, on);
+}
+
 static uint64_t impair_next_event(const struct netio *n)
 {
     const struct impair *m = (const struct impair *)n;
@@ -229,6 +234,7 @@ static const struct netio_ops ops = {
     .tx_cancel = impair_tx_cancel,
     .tx_flush = impair_tx_flush,
     .prepare_sleep = impair_prepare_sleep,
+    .keep_waking = impair_keep_waking,
     .next_event = impair_next_event,
     .add_stats = impair_add_stats,
     .set_ip6 = impair_set_ip6,

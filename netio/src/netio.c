@@ -225,6 +225,12 @@ int netio_prepare_sleep(struct netio *n)
     return n->ops->prepare_sleep(n);
 }
 
+void netio_keep_waking(struct netio *n, int on)
+{
+    if (n->ops->keep_waking)
+        n->ops->keep_waking(n, on);
+}
+
 uint64_t netio_next_event(const struct netio *n)
 {
     return n->ops->next_event ? n->ops->next_event(n) : UINT64_MAX;

@@ -83,6 +83,11 @@ static int tee_prepare_sleep(struct netio *n)
     return netio_prepare_sleep(self(n)->inner);
 }
 
+static void tee_keep_waking(struct netio *n, int on)
+{
+    netio_keep_waking(self(n)->inner, on);
+}
+
 static uint64_t tee_next_event(const struct netio *n)
 {
     return netio_next_event(((const struct tee *)n)->inner);
@@ -149,6 +154,7 @@ static const struct netio_ops ops = {
     .tx_cancel = tee_tx_cancel,
     .tx_flush = tee_tx_flush,
     .prepare_sleep = tee_prepare_sleep,
+    .keep_waking = tee_keep_waking,
     .next_event = tee_next_event,
     .add_stats = tee_add_stats,
     .set_ip6 = tee_set_ip6,

@@ -36,6 +36,13 @@ void netio_tx_flush(struct netio *n, uint64_t now_ns)
     (void)now_ns;
 }
 
+/* As there is no descriptor. */
+void netio_keep_waking(struct netio *n, int on)
+{
+    (void)n;
+    (void)on;
+}
+
 /* The user polls. */
 int netio_fd(const struct netio *n)
 {

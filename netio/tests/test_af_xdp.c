@@ -3,9 +3,14 @@
  * test_af_xdp.c - the data path of AF_XDP over rings of the test's own: valid and invalid entries
  * from the kernel. In all cases no buffer is lost or doubled.
  */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "../src/af_xdp.h"
 #include "testing.h"
@@ -357,7 +362,109 @@ static void what_was_joined_is_not_held(void **state)
     assert_all_there(0);
 }
 
+/* ---- sleeping: an eventfd in place of the socket ---- */
+
+static unsigned controls; /* calls of epoll_ctl() */
+
+int epoll_ctl(int set, int op, int fd, struct epoll_event *ev)
+{
+    controls++;
+    return (int)syscall(SYS_epoll_ctl, set, op, fd, ev);
+}
+
+static int open_watched(void **state)
+{
+    if (open_rings(state) != 0)
+        return -1;
+    x.sock.fd = eventfd(1, EFD_CLOEXEC); /* readable: a frame has arrived */
+    if (x.sock.fd < 0 || watch_open(&x.watch, x.sock.fd) != 0)
+        return -1;
+    x.n.fd = x.watch.set;
+    controls = 0;
+    return 0;
+}
+
+static int close_watched(void **state)
+{
+    watch_close(&x.watch);
+    close(x.sock.fd);
+    return close_rings(state);
+}
+
+static int wakes(void)
+{
+    struct pollfd p = {.fd = netio_fd(&x.n), .events = POLLIN};
+
+    return poll(&p, 1, 0);
+}
+
+static void frames_arrive(unsigned n)
+{
+    struct netio_frame f;
+
+    while (n--) {
+        kernel_receives(1, 60, 0);
+        assert_int_equal(receive(&f, 1), 1);
+        netio_rx_release(&x.n, &f, 1);
+    }
+}
+
+static void arrivals_wake_only_a_sleeper(void **state)
+{
+    (void)state;
+    af_xdp_refill(&x);
+    assert_int_equal(wakes(), 0);
+    frames_arrive(3 * WATCH_FRAMES);
+    assert_int_equal(controls, 0);
+    assert_int_equal(netio_prepare_sleep(&x.n), 0);
+    assert_int_equal(wakes(), 1);
+    frames_arrive(WATCH_FRAMES - 1); /* few: it is cheaper to leave the socket where it is */
+    assert_int_equal(wakes(), 1);
+    assert_int_equal(netio_prepare_sleep(&x.n), 0);
+    assert_int_equal(controls, 1);
+    frames_arrive(WATCH_FRAMES);
+    assert_int_equal(wakes(), 0);
+    assert_int_equal(controls, 2);
+    frames_arrive(10 * WATCH_FRAMES);
+    assert_int_equal(controls, 2);
+    assert_int_equal(netio_prepare_sleep(&x.n), 0);
+    assert_int_equal(wakes(), 1);
+}
+
+static void a_frame_before_the_sleep_is_found(void **state)
+{
+    (void)state;
+    af_xdp_refill(&x);
+    assert_int_equal(netio_prepare_sleep(&x.n), 0);
+    frames_arrive(WATCH_FRAMES);
+    kernel_receives(1, 60, 0);
+    assert_int_equal(netio_prepare_sleep(&x.n), 1);
+    assert_int_equal(wakes(), 1);
+}
+
+static void other_sleepers_are_always_woken(void **state)
+{
+    (void)state;
+    af_xdp_refill(&x);
+    netio_keep_waking(&x.n, 1);
+    assert_int_equal(netio_prepare_sleep(&x.n), 0);
+    frames_arrive(5 * WATCH_FRAMES);
+    assert_int_equal(wakes(), 1);
+    netio_keep_waking(&x.n, 0);
+    frames_arrive(WATCH_FRAMES);
+    assert_int_equal(wakes(), 0);
+}
+
+static void without_a_wake_up_it_does_not_sleep(void **state)
+{
+    (void)state;
+    af_xdp_refill(&x);
+    x.watch.fd = -1;
+    assert_int_equal(netio_prepare_sleep(&x.n), 1);
+}
+
 #define RINGS_TEST(f) cmocka_unit_test_setup_teardown(f, open_rings, close_rings)
+#define SLEEP_TEST(f) cmocka_unit_test_setup_teardown(f, open_watched, close_watched)
 
 int main(void)
 {
@@ -370,6 +477,10 @@ int main(void)
         RINGS_TEST(no_room_and_wrong_completions),
         RINGS_TEST(held_buffers_are_left_alone_and_come_back),
         RINGS_TEST(what_was_joined_is_not_held),
+        SLEEP_TEST(arrivals_wake_only_a_sleeper),
+        SLEEP_TEST(a_frame_before_the_sleep_is_found),
+        SLEEP_TEST(other_sleepers_are_always_woken),
+        SLEEP_TEST(without_a_wake_up_it_does_not_sleep),
     };
 
     return cmocka_run_group_tests_name("af_xdp", tests, NULL, NULL);

@@ -36,6 +36,7 @@ _BUILT = {
     "ringuser": "tests/ringuser",
     "libfailalloc.so": "tests/libfailalloc.so",
     "hostile": "tests/hostile",
+    "woken": "tests/woken",
     "steer.bpf.o": "netio/steer.bpf.o",
     "vlan.bpf.o": "tests/vlan.bpf.o",
     "libtoe_preload.so": "manager/libtoe_preload.so",

@@ -17,7 +17,7 @@
 
 #include <toe/device.h>
 
-#define TOEDEV_INLINE_VERSION 6u
+#define TOEDEV_INLINE_VERSION 7u
 #define TOEDEV_INLINE_LIBRARY "libtoe_inline.so"
 #define TOEDEV_INLINE_SYMBOL  "toedev_inline"
 
@@ -91,9 +91,13 @@ struct toedev_inline_ops {
     /* Executes the command. Segments that it sends may wait for flush() or run(). */
     void (*command)(struct toedev_inline *t, const struct toe_cmd *c, uint64_t now);
     void (*flush)(struct toedev_inline *t, uint64_t now);
-    /* Runs one round: packets in, timers, notifications, packets out. Returns the amount of work
-     * done, 0: none. */
-    unsigned (*run)(struct toedev_inline *t, uint64_t now);
+    /* Runs one round: packets in, timers, notifications, packets out. others: other threads sleep
+     * on wake_fd, so an arrival must keep waking them; without it, an arrival may wake no thread
+     * until the next prepare_sleep(). Returns the amount of work done, 0: none. */
+    unsigned (*run)(struct toedev_inline *t, uint64_t now, int others);
+    /* Returns how long to pause between two run() of a loop that finds nothing, in nanoseconds; 0:
+     * as short as possible. */
+    uint32_t (*rest)(const struct toedev_inline *t);
     /* Before sleeping: returns 1 when there is something to do, 0 when wake_fd will signal it. */
     int (*prepare_sleep)(struct toedev_inline *t);
     /* Returns the time by which run() must be called. UINT64_MAX: none. */

@@ -34,6 +34,15 @@ void engine_relax(void)
 #endif
 }
 
+void engine_rest(uint64_t ns)
+{
+    uint64_t until = ns ? engine_clock() + ns : 0;
+
+    do {
+        engine_relax();
+    } while (until && engine_clock() < until);
+}
+
 void wake_fd_write(int fd)
 {
     uint64_t one = 1;

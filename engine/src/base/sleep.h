@@ -11,6 +11,8 @@ struct epoll_event;
 int engine_epoll(int ep, struct epoll_event *ev, int max, uint64_t ns);
 /* Pauses the CPU between two polls. */
 void engine_relax(void);
+/* Pauses for at least so many nanoseconds; 0: as engine_relax(). */
+void engine_rest(uint64_t ns);
 /* Wakes the thread that waits on the eventfd. Any thread. */
 void wake_fd_write(int fd);
 

@@ -93,6 +93,8 @@ struct engine {
     struct offload offload;
     struct hold hold;
     struct loop loop;
+    int flush_calls;            /* netio_info.flush_calls */
+    uint32_t recent, stream;    /* recent batches; full frames since the last SEND (batch.h) */
     int node;                   /* NUMA node of its memory, or NUMA_ANY */
     int orders;                 /* hosts need no fence for a doorbell (host_fence.h) */
     uint64_t now;               /* time of the current step */

@@ -235,6 +235,7 @@ static int do_send(struct qp *qp, const struct command *c)
         reason = from_core(toec_urgent(e->stack, s->flow, e->now));
     if (reason == 0 && (c->flags & TOE_F_SEND_EOR))
         (void)toec_eor(e->stack, s->flow); /* a boundary too many is counted there */
+    e->stream = 0;
     return reason;
 }
 

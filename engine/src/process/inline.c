@@ -30,6 +30,7 @@
 #include "hosts/tx_share.h"
 #include "interlock.h"
 #include "kernel/numa.h"
+#include "round/batch.h"
 #include "round/engine.h"
 #include "round/thread.h"
 #include "setup.h"
@@ -510,11 +511,17 @@ static void flush(struct toedev_inline *t, uint64_t now)
     netio_tx_flush(t->engine->netio, now);
 }
 
-static unsigned run(struct toedev_inline *t, uint64_t now)
+static unsigned run(struct toedev_inline *t, uint64_t now, int others)
 {
+    netio_keep_waking(t->engine->netio, others);
     run_side_hook(t->engine, now);
     t->commanded = 0;
     return engine_poll_idle(t->engine, now);
+}
+
+static uint32_t rest(const struct toedev_inline *t)
+{
+    return batch_rest(t->engine);
 }
 
 /* Serves connections once more before sleeping, however recently that was done: the program's epoll
@@ -609,6 +616,7 @@ static const struct toedev_inline_ops ops = {
     .command = command,
     .flush = flush,
     .run = run,
+    .rest = rest,
     .prepare_sleep = prepare_sleep,
     .deadline = deadline,
     .refresh = refresh,

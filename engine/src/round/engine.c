@@ -17,6 +17,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pace.h"
+#include "base/sleep.h"
+#include "batch.h"
 #include "engine.h"
 #include "frames/gro.h"
 #include "frames/steer.h"
@@ -92,6 +94,17 @@ static int make_stack(struct engine *e, uint64_t now, char *err, size_t err_size
     return e->stack ? 0 : -1;
 }
 
+static void use_netio(struct engine *e, struct netio *n)
+{
+    struct netio_info info = {.flush_calls = 0};
+
+    e->netio = n;
+    if (n)
+        netio_get_info(n, &info);
+    e->flush_calls = info.flush_calls;
+    e->recent = e->stream = 0;
+}
+
 struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *err, size_t err_size)
 {
     struct engine *e = lines_calloc(1, sizeof(*e));
@@ -102,7 +115,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
     }
     e->cfg = *cfg;
     sums_choose();
-    e->netio = cfg->netio;
+    use_netio(e, cfg->netio);
     e->node = cfg->pinned ? numa_node_of(NUMA_SYS, cfg->cpu) : NUMA_ANY;
     e->orders = host_fence_wanted(cfg->spin_us);
     e->now = now;
@@ -185,7 +198,7 @@ int engine_set_netio(struct engine *e, struct netio *n)
 
     if (e->netio)
         netio_close(e->netio); /* removes its descriptor from the epoll set */
-    e->netio = n;
+    use_netio(e, n);
     if (!n)
         return 0;
     offload_set(e, e->offload.wanted);
@@ -283,12 +296,16 @@ static unsigned receive(struct engine *e)
     unsigned all = netio_rx(e->netio, f, RX_BURST, e->now), i;
     int tagged = e->cfg.vlan != 0, many;
     unsigned n = all;
+    uint64_t bytes = 0;
 
     e->hold.batch = f;
     for (i = 0; i < all; i++) {
         tagged |= vlan_is_tagged(&f[i]);
         e->counters[EC_rx_large] += f[i].gso_size != 0;
+        bytes += f[i].len;
     }
+    if (all)
+        batch_note(e, all, bytes);
     if (tagged)
         n = vlan_receive(e, f, all);
     many = n > 1 && toec_flow_count(e->stack) >= FEW_FLOWS;
@@ -313,6 +330,22 @@ static unsigned receive(struct engine *e)
     if (all)
         release(e, f, all);
     return all;
+}
+
+/* Receives; of a stream, all that arrives until it pauses: one flush then sends the ACKs of all. */
+static unsigned receive_burst(struct engine *e)
+{
+    unsigned n = receive(e), looks = 0, more;
+
+    if (!n || !batch_streams(e))
+        return n;
+    while (n < STREAM_MOST && looks < STREAM_LOOKS) {
+        engine_rest(STREAM_REST);
+        more = receive(e);
+        n += more;
+        looks = more ? 0 : looks + 1;
+    }
+    return n;
 }
 
 /* Processes the commands of all queue pairs, beginning with another one each time. */
@@ -398,7 +431,7 @@ unsigned engine_step(struct engine *e, uint64_t now)
     e->now = now;
     if (offload_holds(&e->offload))
         (void)offload_push(e);
-    return finish_round(e, receive(e));
+    return finish_round(e, receive_burst(e));
 }
 
 unsigned engine_poll_idle(struct engine *e, uint64_t now)
@@ -408,7 +441,7 @@ unsigned engine_poll_idle(struct engine *e, uint64_t now)
     if (offload_holds(&e->offload))
         (void)offload_push(e);
     e->now = now;
-    work = receive(e);
+    work = receive_burst(e);
     if (!work && now < e->idle_until)
         return 0;
     work = finish_round(e, work);

@@ -19,6 +19,7 @@
 #include "base/irq.h"
 #include "base/sleep.h"
 #include "base/spawn.h"
+#include "batch.h"
 #include "engine.h"
 #include "frames/steer.h"
 #include "hosts/commands.h"
@@ -214,7 +215,7 @@ static void *run(void *arg)
         if (engine_step(e, now)) {
             busy_at = now;
         } else if (now - busy_at < e->cfg.spin_us * NS_PER_US) {
-            engine_relax();
+            engine_rest(batch_rest(e));
         } else {
             engine_sleep(e);
             busy_at = engine_clock();

@@ -15,6 +15,7 @@
 #include <toe/tsc.h>
 
 #include "attach.h"
+#include "batch.h"
 #include "config.h"
 #include "ctx.h"
 #include "dispatch.h"
@@ -26,7 +27,6 @@
 
 #define DIRECT_ENTRIES 256u /* direct: answers between two rounds */
 #define ROUNDS_MAX     64   /* before a sleep; after so many, a short one */
-#define GATHER_MOST    16u  /* answers sent together */
 
 TOE_HIDDEN __thread int tinline_inside;
 
@@ -259,7 +259,8 @@ void tinline_command(struct tqp *qp, const struct toe_cmd *c)
     tinline_inside = 1;
     ops->command(qp->inside, c, qp->now);
     tinline_inside = 0;
-    qp->unsent++;
+    if (!qp->unsent++)
+        qp->unsent_at = qp->now;
     errno = saved;
 }
 
@@ -267,8 +268,8 @@ void tinline_sent(struct tqp *qp)
 {
     int saved = errno;
 
-    if (!qp->unsent || (tctx.cfg.batch && tctx.batch_unanswered && qp->unsent < GATHER_MOST &&
-                        2 * qp->unsent < tctx.batch_size))
+    if (!qp->unsent || (tctx.cfg.batch && tbatch_gathers(qp->unsent, tctx.batch_unanswered,
+                                                         tctx.batch_size, qp->now - qp->unsent_at)))
         return;
     tinline_inside = 1;
     ops->flush(qp->inside, qp->now);
@@ -284,12 +285,17 @@ uint32_t tinline_run(struct tqp *qp)
 
     note_time(qp);
     tinline_inside = 1;
-    ops->run(qp->inside, qp->now);
+    ops->run(qp->inside, qp->now, tctx.sleepers != 0);
     tinline_inside = 0;
     qp->unsent = 0;
     qp->armed = false;
     errno = saved;
     return qp->events - before;
+}
+
+uint32_t tinline_rest(const struct tqp *qp)
+{
+    return qp->direct ? ops->rest(qp->inside) : 0;
 }
 
 void tinline_refresh(const struct tqp *qp, uint32_t slot)

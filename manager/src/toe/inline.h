@@ -23,6 +23,8 @@ TOE_HIDDEN void tinline_command(struct tqp *qp, const struct toe_cmd *c);
 /* Has the TOE send the pending frames, unless the caller is likely to add more at once. */
 TOE_HIDDEN void tinline_sent(struct tqp *qp);
 TOE_HIDDEN uint32_t tinline_run(struct tqp *qp);
+/* Returns the pause between two polls of a loop that finds nothing, in nanoseconds. */
+TOE_HIDDEN uint32_t tinline_rest(const struct tqp *qp);
 /* Lets the TOE send n bytes of the slot's stream, from offset `off` on, from memory at data. False:
  * they must be copied. */
 TOE_HIDDEN bool tinline_refer(struct tqp *qp, uint32_t slot, uint32_t off, const uint8_t *data,

@@ -162,9 +162,14 @@ static void give_back(void)
 
 void tctx_relax(void)
 {
+    uint32_t rest = tctx.qps_n ? tinline_rest(tctx.qps[0]) : 0;
+    uint64_t until = unlikely(rest) ? tclock_ns() + rest : 0;
+
     give_back();
     tlock_leave();
-    tpause();
+    do {
+        tpause();
+    } while (until && tclock_ns() < until);
     tctx_lock();
 }
 

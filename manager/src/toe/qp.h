@@ -27,12 +27,13 @@ struct tqp {
     bool adaptive;   /* interrupt moderation follows the load */
     bool direct;     /* no rings: the TOE is called (inline.c) */
     uint32_t unsent; /* direct: commands since the last flush; their frames may wait for the next */
-    bool restless;   /* direct: there is always something to do, so sleep only a moment */
-    bool ordered;    /* the TOE executes the fence of our doorbells (toe/ring.h) */
-    bool broken;     /* the TOE broke the contract or has ended: tctx_progress() tears down */
-    bool breached;   /* broken by a breach, which has been logged */
-    bool no_bind;    /* the TOE has no BIND */
-    bool no_port;    /* ... no PORT */
+    uint64_t unsent_at; /* ... and the time of the first of them */
+    bool restless;      /* direct: there is always something to do, so sleep only a moment */
+    bool ordered;       /* the TOE executes the fence of our doorbells (toe/ring.h) */
+    bool broken;        /* the TOE broke the contract or has ended: tctx_progress() tears down */
+    bool breached;      /* broken by a breach, which has been logged */
+    bool no_bind;       /* the TOE has no BIND */
+    bool no_port;       /* ... no PORT */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
     uint32_t addresses;           /* entries of the address table written, free-running */

@@ -88,6 +88,7 @@ struct netio_info {
     uint32_t offered;  /* NETIO_O_* */
     uint32_t tso_max;  /* largest payload of a frame with NETIO_F_TSO */
     uint32_t hold_max; /* most frames that netio_rx_hold() may keep at once; 0: it keeps none */
+    int flush_calls;   /* not 0: netio_tx_flush() is a system call if there are frames to send */
     uint8_t mac[6];
 };
 
@@ -198,6 +199,10 @@ int netio_fd(const struct netio *n);
 /* Call it before sleeping: ensures that an arrival from now on makes netio_fd() readable. Returns 1
  * when frames already wait or netio_next_event() may have changed (do not sleep), 0 otherwise. */
 int netio_prepare_sleep(struct netio *n);
+/* While on, arrivals make netio_fd() readable after netio_prepare_sleep() however many frames were
+ * received since: other threads sleep on netio_fd() while this one calls netio_rx(). While off, as
+ * at first, a back end may stop that after some frames, until the next netio_prepare_sleep(). */
+void netio_keep_waking(struct netio *n, int on);
 uint64_t netio_next_event(const struct netio *n);
 
 #endif
