@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the hybrid TOE's simulation (gateware/sim/hyb_sim.cpp) and its firmware's images, and runs
-them."""
+"""Builds the hybrid TOE's simulations (gateware/sim/hyb_sim.cpp, hyb_bench.cpp) and its firmware's
+images, and runs them."""
 
+import argparse
+import json
+import re
 import subprocess
+from bisect import bisect
+from collections import Counter
 from pathlib import Path
 
 from .live import DEVICE, SIM, host_build, verilate
@@ -11,15 +16,21 @@ from .tools import OUT, ROOT, Missing, alone, require
 IMAGES = OUT / "firmware"
 
 
-def program() -> Path:
-    """Returns hyb_sim, rebuilt when something changed."""
+def program(name: str = "hyb_sim", design: str = "src/hyb/hyb_soc.f") -> Path:
+    """Returns hyb_sim, or the program of this name, rebuilt when something changed."""
     require()
-    made = OUT / "live" / "hyb_sim" / "hyb_sim"
+    made = OUT / "live" / name / name
     made.parent.mkdir(parents=True, exist_ok=True)
     with alone(made.parent):
         flags = ["-std=c++17", "-Wall", "-Wextra", f"-isystem{ROOT / 'device' / 'include'}"]
         links = [*host_build(DEVICE), "-lm"]
-        return verilate(made, "hyb_soc", "src/hyb/hyb_soc.f", flags, links, SIM / "hyb_sim.cpp")
+        return verilate(made, "hyb_soc", design, flags, links, SIM / f"{name}.cpp")
+
+
+def bench() -> Path:
+    """Returns hyb_bench: the processor with host memory, a link and the module that reports a
+    send."""
+    return program("hyb_bench", "sim/hyb_bench.f")
 
 
 def elf(name: str) -> Path:
@@ -43,3 +54,65 @@ def simulate(name: str, most_cycles: int) -> tuple[int, str]:
     command = [str(program()), str(image(name)), str(most_cycles)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=540)
     return done.returncode, done.stdout + done.stderr
+
+
+# ---- the cycles of a send ----
+
+CONFIGURATIONS = ("software", "prototype")
+# As enum tx_step of firmware/tx.h has them.
+STEPS = ("outside", "command", "poll", "slot", "fetch", "headers", "wait", "leave", "after")
+SEND_CYCLES = 30_000_000  # more than a run of firmware/send.c takes
+TITLE = re.compile(r"/\* -{8,} (\S+\.[ch]) \*/")
+
+
+def source_of(line: int, titles: list[tuple[int, str]]) -> str:
+    """Returns the source of core/ that a line of its one-file form comes from."""
+    at = bisect(titles, (line, "~")) - 1
+    return titles[at][1] if at >= 0 else "toe_core.c"
+
+
+def sources(image_elf: Path, pcs: list[int]) -> dict[int, str]:
+    """Returns for each instruction the file that it was written in; one of core/ has its own name,
+    not that of the one-file form. An inlined function counts as where it was written."""
+    core = host_build("core/toe_core.c")[0]
+    lines = enumerate(core.read_text().splitlines(), 1)
+    titles = [(n, m[1]) for n, text in lines if (m := TITLE.fullmatch(text))]
+    command = ["riscv64-unknown-elf-addr2line", "-e", str(image_elf)]
+    done = subprocess.run(
+        command, input="\n".join(map(hex, pcs)), capture_output=True, text=True, check=True
+    )
+    found = {}
+    for pc, place in zip(pcs, done.stdout.splitlines(), strict=True):
+        path, _, line = place.split(" ")[0].rpartition(":")
+        name = Path(path).name
+        if name == core.name and line.isdigit():
+            name = source_of(int(line), titles)
+        found[pc] = name
+    return found
+
+
+def send(configuration: str, delay: int) -> dict:
+    """Runs firmware/send.c; host memory answers after `delay` cycles. Returns the cycles of each
+    measured send, and of the last one its edges and its cycles by step and source."""
+    name = f"send_{configuration}"
+    command = [str(bench()), str(image(name)), str(SEND_CYCLES), str(delay)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=540)
+    if done.returncode:
+        raise Missing(f"{name} fails ({done.returncode}): {done.stderr.strip()}")
+    found = json.loads(done.stdout)
+    where = sources(elf(name), sorted({pc for _, pc, _ in found["instructions"]}))
+    steps: dict[str, Counter[str]] = {}
+    for step, pc, cycles in found.pop("instructions"):
+        steps.setdefault(STEPS[step], Counter())[where[pc]] += cycles
+    return {"configuration": configuration, **found, "steps": steps}
+
+
+def main(argv: list[str]) -> int:
+    """scripts/gateware hybrid [--delay CYCLES] software|prototype: one send of 1024 bytes, as JSON;
+    bench/hybrid.py makes tables of it."""
+    parser = argparse.ArgumentParser(prog="scripts/gateware hybrid", description=main.__doc__)
+    parser.add_argument("configuration", choices=CONFIGURATIONS)
+    parser.add_argument("--delay", type=int, default=1, help="of host memory, in cycles (1)")
+    options = parser.parse_args(argv)
+    print(json.dumps(send(options.configuration, options.delay)))
+    return 0

@@ -37,9 +37,31 @@ def test_cycles_of_a_segment(pair):
     assert pair["cycles_per_segment"] - moved < 16_000
 
 
-def test_image_fits():
+@pytest.fixture(scope="module", params=hybrid.CONFIGURATIONS)
+def sent(request) -> dict:
+    return hybrid.send(request.param, delay=32)
+
+
+def test_sends(sent):
+    """The firmware compares what it sent with what the second stack received from the slots, and
+    the simulation checks each frame that leaves; here: the cycles of 1024 bytes."""
+    most = {"software": 4600, "prototype": 2800}[sent["configuration"]]
+    assert len(sent["sends"]) == 8 and sent["frames"] > 68
+    assert sent["sends"][-1] <= most
+    assert sum(sum(c.values()) for c in sent["steps"].values()) == sent["sends"][-1]
+
+
+def test_units_work_for_the_prototype_alone(sent):
+    edges = [name for _, name in sent["edges"]]
+    beats = edges.count("host memory -> DFU, slot, PCU: beats of payload")
+    assert beats == (128 if sent["configuration"] == "prototype" else 0)
+    assert edges[-1] == "way out -> link: beats of the frame"
+
+
+@pytest.mark.parametrize("name", ["pair", "send_software", "send_prototype"])
+def test_image_fits(name):
     done = subprocess.run(
-        ["riscv64-unknown-elf-size", str(hybrid.elf("pair"))], capture_output=True, text=True
+        ["riscv64-unknown-elf-size", str(hybrid.elf(name))], capture_output=True, text=True
     )
     text, data, bss = (int(n) for n in done.stdout.splitlines()[1].split()[:3])
     assert text + data <= 128 << 10

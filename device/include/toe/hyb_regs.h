@@ -3,8 +3,8 @@
  * hyb_regs.h - Hybrid TOE. Made by device/gen_regs.py from device/hyb.rdl:
  * change that, not this file. The fields are described there. Values are little endian.
  *
- * source sha256 e624b6e6a0509f2dcd34eb1d3fff7ff0c9e9f9b4ffab240dafd473fe01ef1908
- * text sha256   0440251d82919c5889b9e0d1396e53de306f7208b363def24869cf3220fff04c
+ * source sha256 dc335b46f5dc79bc1210f9d1a9be417be2b2cf454bd65b96141a7f0eb7a477e1
+ * text sha256   5b800d8679f371af554f375047e11d8ab79918ead4005e439348349c59a71c7e
  */
 /* clang-format off */
 #ifndef HYB_REGS_H
@@ -36,7 +36,7 @@ extern "C" {
 #define HYB_REGS__BLOCK__SIZE__V_bm 0xffffffff
 #define HYB_REGS__BLOCK__SIZE__V_bp 0
 #define HYB_REGS__BLOCK__SIZE__V_bw 32
-#define HYB_REGS__BLOCK__SIZE__V_reset 0x100
+#define HYB_REGS__BLOCK__SIZE__V_reset 0x300
 
 // reg - hyb_regs.BLOCK.NEXT
 #define HYB_REGS__BLOCK__NEXT__V_bm 0xffffffff
@@ -87,6 +87,88 @@ typedef struct __attribute__ ((__packed__)) {
 #define HYB_REGS__RAISE__V_bw 15
 #define HYB_REGS__RAISE__V_reset 0x0
 
+// reg - hyb_regs.MARKER
+#define HYB_REGS__MARKER__V_bm 0xff
+#define HYB_REGS__MARKER__V_bp 0
+#define HYB_REGS__MARKER__V_bw 8
+#define HYB_REGS__MARKER__V_reset 0x0
+
+// reg - hyb_regs.READY
+#define HYB_REGS__READY__V_bm 0x1
+#define HYB_REGS__READY__V_bp 0
+#define HYB_REGS__READY__V_bw 1
+
+// reg - hyb_regs.ADDRESS
+#define HYB_REGS__ADDRESS__V_bm 0xffffffff
+#define HYB_REGS__ADDRESS__V_bp 0
+#define HYB_REGS__ADDRESS__V_bw 32
+
+// reg - hyb_regs.FREE
+#define HYB_REGS__FREE__V_bm 0xffffffff
+#define HYB_REGS__FREE__V_bp 0
+#define HYB_REGS__FREE__V_bw 32
+#define HYB_REGS__FREE__V_reset 0x0
+
+// reg - hyb_regs.DFU_HOST_LOW
+#define HYB_REGS__DFU_HOST_LOW__V_bm 0xffffffff
+#define HYB_REGS__DFU_HOST_LOW__V_bp 0
+#define HYB_REGS__DFU_HOST_LOW__V_bw 32
+#define HYB_REGS__DFU_HOST_LOW__V_reset 0x0
+
+// reg - hyb_regs.DFU_HOST_HIGH
+#define HYB_REGS__DFU_HOST_HIGH__V_bm 0xffffffff
+#define HYB_REGS__DFU_HOST_HIGH__V_bp 0
+#define HYB_REGS__DFU_HOST_HIGH__V_bw 32
+#define HYB_REGS__DFU_HOST_HIGH__V_reset 0x0
+
+// reg - hyb_regs.DFU_LENGTH
+#define HYB_REGS__DFU_LENGTH__V_bm 0xfff
+#define HYB_REGS__DFU_LENGTH__V_bp 0
+#define HYB_REGS__DFU_LENGTH__V_bw 12
+#define HYB_REGS__DFU_LENGTH__V_reset 0x0
+#define HYB_REGS__DFU_LENGTH__MORE_bm 0x80000000
+#define HYB_REGS__DFU_LENGTH__MORE_bp 31
+#define HYB_REGS__DFU_LENGTH__MORE_bw 1
+#define HYB_REGS__DFU_LENGTH__MORE_reset 0x0
+
+// reg - hyb_regs.DFU_GO
+#define HYB_REGS__DFU_GO__V_bm 0xffffffff
+#define HYB_REGS__DFU_GO__V_bp 0
+#define HYB_REGS__DFU_GO__V_bw 32
+#define HYB_REGS__DFU_GO__V_reset 0x0
+
+// reg - hyb_regs.DMA_DONE
+#define HYB_REGS__DMA_DONE__V_bm 0xffff
+#define HYB_REGS__DMA_DONE__V_bp 0
+#define HYB_REGS__DMA_DONE__V_bw 16
+
+// reg - hyb_regs.DMA_ERROR
+#define HYB_REGS__DMA_ERROR__V_bm 0xffff
+#define HYB_REGS__DMA_ERROR__V_bp 0
+#define HYB_REGS__DMA_ERROR__V_bw 16
+
+// reg - hyb_regs.LEAVE_LENGTH
+#define HYB_REGS__LEAVE_LENGTH__V_bm 0xfff
+#define HYB_REGS__LEAVE_LENGTH__V_bp 0
+#define HYB_REGS__LEAVE_LENGTH__V_bw 12
+#define HYB_REGS__LEAVE_LENGTH__V_reset 0x0
+
+// reg - hyb_regs.LEAVE
+#define HYB_REGS__LEAVE__V_bm 0xffffffff
+#define HYB_REGS__LEAVE__V_bp 0
+#define HYB_REGS__LEAVE__V_bw 32
+#define HYB_REGS__LEAVE__V_reset 0x0
+
+// reg - hyb_regs.LEFT
+#define HYB_REGS__LEFT__V_bm 0xffffffff
+#define HYB_REGS__LEFT__V_bp 0
+#define HYB_REGS__LEFT__V_bw 32
+
+// reg - hyb_regs.PSUM[]
+#define HYB_REGS__PSUMX__V_bm 0xffff
+#define HYB_REGS__PSUMX__V_bp 0
+#define HYB_REGS__PSUMX__V_bw 16
+
 // addrmap - hyb_regs
 typedef struct __attribute__ ((__packed__)) {
     hyb_regs__BLOCK_t BLOCK;
@@ -97,10 +179,26 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t CONSOLE;
     uint32_t EXIT;
     uint32_t RAISE;
+    uint8_t RESERVED_2c_1ff[0x1d4];
+    uint32_t MARKER;
+    uint32_t READY;
+    uint32_t ADDRESS;
+    uint32_t FREE;
+    uint32_t DFU_HOST_LOW;
+    uint32_t DFU_HOST_HIGH;
+    uint32_t DFU_LENGTH;
+    uint32_t DFU_GO;
+    uint32_t DMA_DONE;
+    uint32_t DMA_ERROR;
+    uint32_t LEAVE_LENGTH;
+    uint32_t LEAVE;
+    uint32_t LEFT;
+    uint8_t RESERVED_234_23f[0xc];
+    uint32_t PSUM[16];
 } hyb_regs_t;
 
 
-static_assert(sizeof(hyb_regs_t) == 0x2c, "Packing error");
+static_assert(sizeof(hyb_regs_t) == 0x280, "Packing error");
 
 #ifdef __cplusplus
 }
@@ -117,13 +215,29 @@ static_assert(sizeof(hyb_regs_t) == 0x2c, "Packing error");
     REG("MEMORY", 0x18, 4, 1, 0x4, "r", "sizes of the memories") \
     REG("CONSOLE", 0x20, 4, 1, 0x4, "w", "console: each write prints a character; always ready") \
     REG("EXIT", 0x24, 4, 1, 0x4, "w", "ends the simulation") \
-    REG("RAISE", 0x28, 4, 1, 0x4, "rw", "raises fast interrupts of the processor while a bit is 1")
+    REG("RAISE", 0x28, 4, 1, 0x4, "rw", "raises fast interrupts of the processor while a bit is 1") \
+    REG("MARKER", 0x200, 4, 1, 0x4, "rw", "step marker: a module bound to the simulation records the cycle of each write") \
+    REG("READY", 0x204, 4, 1, 0x4, "r", "MAU: whether a slot is free (READY of S2.7)") \
+    REG("ADDRESS", 0x208, 4, 1, 0x4, "r", "MAU: reading it allocates the slot; its PSUM, DMA_DONE and DMA_ERROR begin at 0") \
+    REG("FREE", 0x20c, 4, 1, 0x4, "w", "MAU: frees a slot that has not been sent; its DMA must be done") \
+    REG("DFU_HOST_LOW", 0x210, 4, 1, 0x4, "rw", "DFU: address in host memory, bits 31:0") \
+    REG("DFU_HOST_HIGH", 0x214, 4, 1, 0x4, "rw", "DFU: bits 63:32; keeps its value") \
+    REG("DFU_LENGTH", 0x218, 4, 1, 0x4, "rw", "DFU: bytes to copy") \
+    REG("DFU_GO", 0x21c, 4, 1, 0x4, "w", "DFU: copies; the bytes must be within a slot") \
+    REG("DMA_DONE", 0x220, 4, 1, 0x4, "r", "DFU: one bit for each slot: its last piece is there, and summed") \
+    REG("DMA_ERROR", 0x224, 4, 1, 0x4, "r", "DFU: one bit for each slot: host memory refused a read, or a piece was not within the slot") \
+    REG("LEAVE_LENGTH", 0x228, 4, 1, 0x4, "rw", "way out: bytes of the frame, which begins where the slot does") \
+    REG("LEAVE", 0x22c, 4, 1, 0x4, "w", "way out: sends the frame, then frees its slot") \
+    REG("LEFT", 0x230, 4, 1, 0x4, "r", "way out: frames that have left since reset") \
+    REG("PSUM", 0x240, 4, 16, 0x4, "r", "PCU: ones' complement sum of the bytes that the DFU copied into this slot, as little-endian words at even addresses, folded")
 
 /* FIELD(register, name, low bit, bits, text), of registers with more than one */
 #define HYB_REGS_FIELDS(FIELD) \
     FIELD("BLOCK.VERSION", "minor", 0, 16, "changes that add") \
     FIELD("BLOCK.VERSION", "major", 16, 16, "changes that old tools cannot read") \
     FIELD("MEMORY", "instr", 0, 16, "bytes of instruction memory, in KiB") \
-    FIELD("MEMORY", "data", 16, 16, "bytes of data memory, in KiB")
+    FIELD("MEMORY", "data", 16, 16, "bytes of data memory, in KiB") \
+    FIELD("DFU_LENGTH", "v", 0, 12, "") \
+    FIELD("DFU_LENGTH", "more", 31, 1, "another piece of the slot follows: not yet done")
 
 #endif /* HYB_REGS_H */

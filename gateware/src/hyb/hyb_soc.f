@@ -6,4 +6,5 @@ src/hyb/rtl/prim_clock_gating.sv
 ibex
 regs hyb
 src/hyb/rtl/hyb_memory.sv
+-f src/hyb/hyb_send.f
 src/hyb/rtl/hyb_soc.sv

@@ -4,6 +4,7 @@
 //
 //   0x0000_0000   instruction memory, 128 KiB; the data port reads constants from it
 //   0x2000_0000   data memory, 256 KiB
+//   0x3000_0000   16 slots of 2048 bytes for frames to send (hyb_send.sv)
 //   0x4000_0000   registers (device/hyb.rdl)
 //
 // The host writes the firmware through load_*, a word a cycle, while run_i is 0. The processor starts
@@ -27,7 +28,22 @@ module hyb_soc
   output wire        console_valid_o,
   output wire [7:0]  console_o,
   output wire        exit_valid_o,
-  output wire [7:0]  exit_o
+  output wire [7:0]  exit_o,
+
+  // reads of host memory, answered in order; frames to send
+  output wire        ar_valid_o,
+  input  wire        ar_ready_i,
+  output wire [63:0] ar_addr_o,
+  output wire [7:0]  ar_len_o,
+  input  wire        r_valid_i,
+  output wire        r_ready_o,
+  input  wire [63:0] r_data_i,
+  input  wire        r_bad_i,
+  output wire [63:0] m_tdata_o,
+  output wire [7:0]  m_tkeep_o,
+  output wire        m_tvalid_o,
+  output wire        m_tlast_o,
+  input  wire        m_tready_i
 );
 
   // ---- the processor ----
@@ -105,18 +121,23 @@ module hyb_soc
   end
 
   // ---- where a data access goes ----
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     ToInstr,
     ToData,
+    ToSlots,
     ToRegs,
     ToNone
   } target_e;
 
   localparam int unsigned RegBits = HYB_REGS_MIN_ADDR_WIDTH;
+  localparam int unsigned SlotBits = 4;
+  localparam int unsigned SlotLog = 11;
+  localparam int unsigned SlotsBits = SlotBits + SlotLog;  // of the slots' byte addresses
 
   function automatic target_e target(logic [31:RegBits] addr, logic write);
     if (addr[31:InstrBits] == '0) return write ? ToNone : ToInstr;
     if (addr[31:DataBits] == (32 - DataBits)'(32'h2000_0000 >> DataBits)) return ToData;
+    if (addr[31:SlotsBits] == (32 - SlotsBits)'(32'h3000_0000 >> SlotsBits)) return ToSlots;
     if (addr == (32 - RegBits)'(32'h4000_0000 >> RegBits)) return ToRegs;
     return ToNone;
   endfunction
@@ -144,12 +165,13 @@ module hyb_soc
     end
   end
 
-  logic [31:0] const_rdata, ram_rdata, regs_rdata;
+  logic [31:0] const_rdata, ram_rdata, slots_rdata, regs_rdata;
   always_comb begin
     data_rvalid = answered;
     unique case (to_q)
       ToInstr: data_rdata = const_rdata;
       ToData: data_rdata = ram_rdata;
+      ToSlots: data_rdata = slots_rdata;
       ToRegs: data_rdata = regs_rdata;
       default: data_rdata = '0;
     endcase
@@ -234,12 +256,75 @@ module hyb_soc
     else cycles_q <= cycles_q + 1'b1;
   end
 
+  // ---- the send path; its registers have their values a cycle after the write ----
+  logic go_q, free_q, leave_q;
+  always_ff @(posedge clk_i) begin
+    go_q <= cpu_rst_n && regs_out.DFU_GO.v.swmod;
+    free_q <= cpu_rst_n && regs_out.FREE.v.swmod;
+    leave_q <= cpu_rst_n && regs_out.LEAVE.v.swmod;
+  end
+
+  wire slot_ready;
+  wire [SlotBits-1:0] next_slot;
+  wire [2**SlotBits-1:0] dma_done, dma_error;
+  wire [2**SlotBits-1:0][15:0] psum;
+  wire [31:0] left;
+  hyb_send #(
+    .SlotBits(SlotBits),
+    .SlotLog(SlotLog)
+  ) u_send (
+    .clk_i,
+    .rst_ni(cpu_rst_n),
+    .req_i(begins && to == ToSlots),
+    .write_i(data_we ? data_be : 4'd0),
+    .word_i(data_addr[SlotsBits-1:2]),
+    .data_i(data_wdata),
+    .data_o(slots_rdata),
+    .ready_o(slot_ready),
+    .slot_o(next_slot),
+    .take_i(regs_out.ADDRESS.v.swacc),
+    .free_i(free_q),
+    .free_slot_i(regs_out.FREE.v.value[SlotLog+:SlotBits]),
+    .go_i(go_q),
+    .go_host_i({regs_out.DFU_HOST_HIGH.v.value, regs_out.DFU_HOST_LOW.v.value}),
+    .go_length_i(regs_out.DFU_LENGTH.v.value),
+    .go_slot_i(regs_out.DFU_GO.v.value[SlotLog+:SlotBits]),
+    .go_offset_i(regs_out.DFU_GO.v.value[SlotLog-1:0]),
+    .go_more_i(regs_out.DFU_LENGTH.more.value),
+    .done_o(dma_done),
+    .bad_o(dma_error),
+    .psum_o(psum),
+    .leave_i(leave_q),
+    .leave_slot_i(regs_out.LEAVE.v.value[SlotLog+:SlotBits]),
+    .leave_length_i(regs_out.LEAVE_LENGTH.v.value),
+    .left_o(left),
+    .ar_valid_o,
+    .ar_ready_i,
+    .ar_addr_o,
+    .ar_len_o,
+    .r_valid_i,
+    .r_ready_o,
+    .r_data_i,
+    .r_bad_i,
+    .m_tdata_o,
+    .m_tkeep_o,
+    .m_tvalid_o,
+    .m_tlast_o,
+    .m_tready_i
+  );
+
   always_comb begin
     regs_in.BLOCK.NEXT.v.next = '0;
     regs_in.CYCLES_LOW.v.next = cycles_q[31:0];
     regs_in.CYCLES_HIGH.v.next = cycles_q[63:32];
     regs_in.MEMORY.instr.next = 16'(1 << (InstrBits - 10));
     regs_in.MEMORY.data.next = 16'(1 << (DataBits - 10));
+    regs_in.READY.v.next = slot_ready;
+    regs_in.ADDRESS.v.next = slot_ready ? 32'h3000_0000 | 32'(next_slot) << SlotLog : '0;
+    regs_in.DMA_DONE.v.next = dma_done;
+    regs_in.DMA_ERROR.v.next = dma_error;
+    regs_in.LEFT.v.next = left;
+    for (int i = 0; i < 2 ** SlotBits; i++) regs_in.PSUM[i].v.next = psum[i];
   end
 
   // A register has its new value a cycle after the write.

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hybrid TOE's send path: a send of 1024 bytes, step by step, in cycles (S2's Tables 1 and 2).
+
+core/ runs as firmware on a simulated processor (gateware/src/hyb), in two configurations: software
+alone, and the paper's prototype with MAU, DFU and PCU. Cycles are the same on every machine. Host
+memory answers after --delays cycles; 200 are those of a card on PCI Express at 250 MHz. The
+firmware writes the register MARKER at each step, which costs a few cycles each and is included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from bench import report, running, terminal
+from tests.lab import paths, proc
+
+CONFIGURATIONS = ("software", "prototype")
+DELAYS = [1, 200]
+# MHz: the paper's processor and its FPGA, and ours.
+CLOCKS = (135, 66, 250)
+GOALS = {"software": 9300, "prototype": 2700}
+COMPLETE, COMPLETE_FLOOR = 465, 1300
+
+# Of core/: the sources of each row. What no row names is TCP.
+ENTRY = {"stack.c", "timer.c", "timer.h", "stack_timer.c", "pool.h", "bits.h", "stack.h", "send.c"}
+TCP_HEADER = {"tcp_emit.c", "wire_tcp.h", "tcp_opt.c"}
+IP = {"ip_out.c", "ip4_out.c", "ip4_out.h", "wire_ip4.h", "ip.h", "pmtu.c", "sum.c", "wire.h"}
+IP |= {"ip6_out.c", "wire_ip6.h"}
+MAC = {"neigh.c", "neigh.h", "wire_eth.h", "arp.c", "soc.c"}
+
+# Table 1 of the paper: the row, microseconds of the hybrid and of the software TOE; None: no row.
+TABLE1 = (
+    ("enter", "enter TCP", 469.2, 469.2),
+    ("command", "socket buffer (SEND)", 20.2, 20.2),
+    ("slot", "packet buffer", 1.0, 10.0),
+    ("fetch", "fetch data, its sum", 7.7, 69.6),
+    ("tcp", "TCP: decisions, timers", None, None),
+    ("tcp_header", "TCP header", 48.9, 48.9),
+    ("ip", "enter IP, IP header", 101.6, 101.6),
+    ("mac", "driver, MAC header", 32.7, 32.7),
+    ("copy", "copy to TX buffer", 12.2, 690.5),
+    ("leave", "completion: frame leaves", 104.2, 104.2),
+)
+PAPER_TOTAL = {"software": 1547.4, "prototype": 797.8}
+# Table 2: what, the rows of ours it concerns, microseconds before and as predicted.
+TABLE2 = (
+    ("F1 socket buffer by hardware", ("command", "slot"), 21.2, 1.0),
+    ("F2 headers by hardware", ("tcp_header", "ip", "mac", "copy"), 142.8, 4.5),
+    ("F3 completion", ("leave",), 104.2, 10.0),
+    ("F4 interrupt straight to TCP", ("enter",), 469.2, 3.6),
+    # core/ calls functions: its layers have no cost apart from F2's
+    ("F5 no cost of layers", (), 85.3, 7.2),
+    ("none: TCP, timers", ("tcp",), None, None),
+)
+
+
+def row_of(step: str, source: str) -> str:
+    """Return the row of Table 1 that cycles of this step and source belong to."""
+    fixed = {"command": "command", "slot": "slot", "fetch": "fetch", "wait": "fetch"}
+    fixed |= {"headers": "copy", "leave": "leave"}
+    if step in fixed:
+        return fixed[step]
+    for row, sources in (("enter", ENTRY), ("tcp_header", TCP_HEADER), ("ip", IP), ("mac", MAC)):
+        if source in sources:
+            return row
+    return "tcp"
+
+
+def rows(sample: dict) -> dict[str, int]:
+    """Return the cycles of each row of Table 1."""
+    found = {key: 0 for key, *_ in TABLE1}
+    for step, by_source in sample["steps"].items():
+        for source, cycles in by_source.items():
+            found[row_of(step, source)] += cycles
+    return found
+
+
+def measure(options: argparse.Namespace) -> list[dict]:
+    samples = []
+    for configuration in CONFIGURATIONS:
+        for delay in options.delays:
+            command = [paths.ROOT / "scripts" / "gateware", "hybrid", configuration]
+            done = proc.run([*command, "--delay", str(delay)], timeout=1800)
+            samples.append(json.loads(done.stdout))
+    return samples
+
+
+def derive(samples: list[dict]) -> list[dict]:
+    return [
+        {
+            "configuration": s["configuration"],
+            "delay": s["delay"],
+            "rows": rows(s),
+            "cycles": s["sends"][-1],
+            "edges": s["edges"],
+        }
+        for s in samples
+    ]
+
+
+def goals(found: list[dict]) -> list[report.Goal]:
+    return [
+        report.Goal(
+            f"1024-byte send, {f['configuration']}, host memory after {f['delay']} "
+            f"cycle{'s' if f['delay'] != 1 else ''}",
+            f["cycles"],
+            "cycles",
+            GOALS[f["configuration"]],
+        )
+        for f in found
+    ]
+
+
+def micros(cycles: int, mhz: int) -> float:
+    return round(cycles / mhz, 1)
+
+
+def table1(found: list[dict], delay: int) -> str:
+    """Format both configurations beside the paper's microseconds."""
+    software, prototype = (
+        next(f for f in found if (f["configuration"], f["delay"]) == (c, delay))
+        for c in CONFIGURATIONS
+    )
+    lines = [
+        f"Table 1: a send of 1024 bytes, host memory after {delay} cycles",
+        f"{'':26}{'software':>30}{'prototype':>30}{'paper, us':>16}",
+        f"{'':26}" + 2 * f"{'cycles':>9}{'135':>7}{'66':>7}{'250':>7}" + f"{'sw':>9}{'hybrid':>7}",
+    ]
+    whole = [("total", "total", PAPER_TOTAL["prototype"], PAPER_TOTAL["software"])]
+    for key, title, hybrid, alone in [*TABLE1, *whole]:
+        line = f"{title:26}"
+        for f in (software, prototype):
+            cycles = f["cycles"] if key == "total" else f["rows"][key]
+            line += f"{cycles:>9}" + "".join(f"{micros(cycles, mhz):>7}" for mhz in CLOCKS)
+        lines.append(line + f"{alone or '-':>9}{hybrid or '-':>7}")
+    return "\n".join(lines)
+
+
+def table2(found: list[dict], delay: int) -> str:
+    """Format what the prototype spends on what the complete one would do, beside the paper."""
+    prototype = next(f for f in found if (f["configuration"], f["delay"]) == ("prototype", delay))
+    lines = [
+        "Table 2: what completing it would give",
+        f"{'':32}{'prototype, cycles':>18}{'us at 66 MHz':>14}{'paper, us':>11}{'predicted':>11}"
+        f"{'complete':>16}",
+    ]
+    for title, keys, before, predicted in TABLE2:
+        cycles = sum(prototype["rows"][k] for k in keys)
+        ours = f"{cycles:>18}{micros(cycles, 66):>14}" if keys else f"{'in F2':>18}{'-':>14}"
+        lines.append(f"{title:32}{ours}{before or '-':>11}{predicted or '-':>11}{'not there':>16}")
+    lines.append(f"complete: not there; its goal is {COMPLETE} cycles, its floor {COMPLETE_FLOOR}")
+    return "\n".join(lines)
+
+
+def walk(found: list[dict], delay: int) -> str:
+    """Format the edges of the prototype's send; consecutive cycles of an edge are one line."""
+    prototype = next(f for f in found if (f["configuration"], f["delay"]) == ("prototype", delay))
+    spans: dict[str, list[int]] = {}
+    for cycle, name in prototype["edges"]:
+        spans.setdefault(name, []).append(cycle)
+    lines = [f"The hardware's edges, prototype, host memory after {delay} cycles"]
+    for name, cycles in sorted(spans.items(), key=lambda item: item[1][0]):
+        span = f"{cycles[0]}" if len(cycles) == 1 else f"{cycles[0]} to {cycles[-1]}"
+        lines.append(f"{span:>14}  {name}" + (f" ({len(cycles)})" if len(cycles) > 1 else ""))
+    return "\n".join(lines)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="make bench NAME=hybrid",
+        description=__doc__,
+        formatter_class=argparse.RawTextHelpFormatter,
+    )
+    text = ",".join(map(str, DELAYS))
+    parser.add_argument("--delays", type=running.numbers, default=DELAYS, help=text)
+    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "hybrid.json")
+    return parser.parse_args()
+
+
+def main() -> int:
+    options = arguments()
+    try:
+        samples = measure(options)
+    except (proc.Failed, OSError) as e:
+        terminal.say(f"hybrid: {e}")
+        return 1
+    found = derive(samples)
+    judged = goals(found)
+    body = {
+        "clocks_mhz": CLOCKS,
+        "settings": {"delays": options.delays},
+        "figures": found,
+        "samples": samples,
+    }
+    report.write(options.out, body, judged)
+    for delay in options.delays:
+        print(table1(found, delay), end="\n\n")
+    print(table2(found, options.delays[0]), end="\n\n")
+    print(walk(found, options.delays[-1]))
+    report.print_goals({}, judged)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
