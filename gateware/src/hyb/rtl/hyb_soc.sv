@@ -4,7 +4,9 @@
 //
 //   0x0000_0000   instruction memory, 128 KiB; the data port reads constants from it
 //   0x2000_0000   data memory, 256 KiB
+//   0x3000_0000   what surrounds it (ext_*), up to 0x3fff_ffff
 //   0x4000_0000   registers (device/hyb.rdl)
+//   0x4001_0000   registers of what surrounds it (ext_*), 64 KiB
 //
 // The host writes the firmware through load_*, a word a cycle, while run_i is 0. The processor starts
 // at 0x80 when run_i becomes 1. An access anywhere else, and a write to instruction memory, raises a
@@ -24,6 +26,17 @@ module hyb_soc
   input  wire        load_valid_i,
   input  wire [InstrBits-3:0] load_addr_i,  // in words
   input  wire [31:0] load_data_i,
+  // An access outside: the request lasts a cycle, its answer comes a cycle later or more.
+  output wire        ext_req_o,
+  output wire        ext_write_o,
+  output wire [31:0] ext_addr_o,
+  output wire [3:0]  ext_be_o,
+  output wire [31:0] ext_wdata_o,
+  input  wire        ext_ack_i,
+  input  wire        ext_err_i,
+  input  wire [31:0] ext_rdata_i,
+  input  wire [14:0] irq_i,               // fast interrupts, beside those that RAISE has
+  output wire        sleep_o,             // the processor waits for an interrupt
   output wire        console_valid_o,
   output wire [7:0]  console_o,
   output wire        exit_valid_o,
@@ -43,7 +56,7 @@ module hyb_soc
 
   // What Ibex offers beyond that: integrity bits, alerts, and what a debugger reads.
   wire [6:0] unused_data_wdata_intg;
-  wire unused_scramble_req, unused_double_fault_seen, unused_core_sleep;
+  wire unused_scramble_req, unused_double_fault_seen;
   wire unused_alert_minor, unused_alert_major_internal, unused_alert_major_bus;
   ibex_pkg::crash_dump_t unused_crash_dump;
 
@@ -93,7 +106,7 @@ module hyb_soc
     .alert_minor_o(unused_alert_minor),
     .alert_major_internal_o(unused_alert_major_internal),
     .alert_major_bus_o(unused_alert_major_bus),
-    .core_sleep_o(unused_core_sleep),
+    .core_sleep_o(sleep_o),
     .scan_rst_ni(1'b1)
   );
 
@@ -105,10 +118,11 @@ module hyb_soc
   end
 
   // ---- where a data access goes ----
-  typedef enum logic [1:0] {
+  typedef enum logic [2:0] {
     ToInstr,
     ToData,
     ToRegs,
+    ToExt,
     ToNone
   } target_e;
 
@@ -118,6 +132,7 @@ module hyb_soc
     if (addr[31:InstrBits] == '0) return write ? ToNone : ToInstr;
     if (addr[31:DataBits] == (32 - DataBits)'(32'h2000_0000 >> DataBits)) return ToData;
     if (addr == (32 - RegBits)'(32'h4000_0000 >> RegBits)) return ToRegs;
+    if (addr[31:28] == 4'h3 || addr[31:16] == 16'h4001) return ToExt;
     return ToNone;
   endfunction
 
@@ -127,7 +142,7 @@ module hyb_soc
 
   // A register takes as long as its block needs; no other access begins before its answer.
   wire regs_ack, regs_rd_ack, regs_wr_ack, regs_err;
-  wire answered = waits_q && (to_q != ToRegs || regs_ack);
+  wire answered = waits_q && (to_q == ToRegs ? regs_ack : (to_q != ToExt || ext_ack_i));
   assign data_gnt = !waits_q || answered;
   wire begins = data_req && data_gnt;
 
@@ -151,10 +166,17 @@ module hyb_soc
       ToInstr: data_rdata = const_rdata;
       ToData: data_rdata = ram_rdata;
       ToRegs: data_rdata = regs_rdata;
+      ToExt: data_rdata = ext_rdata_i;
       default: data_rdata = '0;
     endcase
-    data_err = to_q == ToNone || (to_q == ToRegs && regs_err);
+    data_err = to_q == ToNone || (to_q == ToRegs && regs_err) || (to_q == ToExt && ext_err_i);
   end
+
+  assign ext_req_o = begins && to == ToExt;
+  assign ext_write_o = data_we;
+  assign ext_addr_o = data_addr;
+  assign ext_be_o = data_be;
+  assign ext_wdata_o = data_wdata;
 
   // ---- memories ----
   hyb_memory #(
@@ -252,7 +274,7 @@ module hyb_soc
   assign console_o = regs_out.CONSOLE.c.value;
   assign exit_valid_o = exit_q;
   assign exit_o = regs_out.EXIT.code.value;
-  assign irq_fast = regs_out.RAISE.v.value;
+  assign irq_fast = regs_out.RAISE.v.value | irq_i;
 
 endmodule
 
