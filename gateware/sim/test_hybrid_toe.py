@@ -12,7 +12,9 @@ import pytest
 from gateware.lib import live
 from tests.lab import netns, proc
 
-from .toe_lab import PYTHON, TOEHOLD, Toe
+from . import raw_host as raw
+from .raw_host import Host
+from .toe_lab import PORT, PYTHON, TOEHOLD, Toe
 
 PROGRAM = "hyb_toe_sim"
 SLOTS = 16
@@ -79,6 +81,55 @@ def test_bytes_both_ways_over_a_bad_link(tmp_path: Path) -> None:
     finally:
         counts = toe.close()
     assert counts["strayed"] == counts["unlawful"] == 0
+
+
+# Reasons of device/commands.json.
+NOENT, BADF, INVAL, NOSYS, MSGSIZE, NOPROTOOPT, NOTCONN = 2, 9, 22, 38, 90, 92, 107
+OPTION, NO_OPTION = 7, 99
+
+
+def test_wrong_commands_are_refused(toe: Hybrid) -> None:
+    """By a host that speaks the contract by itself; its connection stays as it was. When the host
+    ends, its peer gets a RST, and the queue pair is free for the next one."""
+
+    def refused(reason: int, kind: int, **fields: int) -> None:
+        host.do(kind, **fields)
+        c = host.hear()
+        assert (c.type, c.aux, c.arg0, c.arg1) == (raw.ERROR, reason, host.sw_head - 1, kind)
+
+    with Host(toe.socket) as host:
+        refused(NOSYS, raw.NO_SUCH)
+        refused(BADF, raw.SEND, flow=1, arg0=1)
+        refused(BADF, raw.SEND, flow=host.shape.slots, arg0=1)
+        refused(NOENT, raw.UNLISTEN, flow=5)
+        refused(INVAL, raw.LISTEN, aux=0, flow=5)
+        refused(INVAL, raw.CONNECT, aux=0, flow=5)
+        host.listen(PORT)
+        peer = toe.client.socket()
+        peer.settimeout(60)
+        peer.connect((toe.ip, PORT))
+        opened = host.hear()
+        assert (opened.type, opened.arg1) == (raw.LISTEN_ESTABLISHED, 1)
+        assert opened.aux == peer.getsockname()[1]
+        flow = opened.flow
+        refused(INVAL, raw.SEND, flow=flow, arg0=0)
+        refused(MSGSIZE, raw.SEND, flow=flow, arg0=host.shape.tx + 1)
+        refused(MSGSIZE, raw.RECV, flow=flow, arg0=1)
+        refused(NOPROTOOPT, OPTION, flow=flow, aux=NO_OPTION, arg0=1)
+        refused(NOTCONN, raw.RELEASE, flow=flow)
+        peer.sendall(b"abc")
+        data = host.hear()
+        assert (data.type, data.flow, data.arg0) == (raw.DATA_RECEIVED, flow, 3)
+        refused(MSGSIZE, raw.RECV, flow=flow, arg0=4)
+        host.do(raw.RECV, flow=flow, arg0=3)
+    with pytest.raises(ConnectionResetError):
+        peer.recv(1)
+    peer.close()
+    proc.wait_until(
+        lambda: not toe.stats()["engines"][0]["queue_pairs"], "a queue pair stays", timeout=30
+    )
+    with Host(toe.socket) as host:
+        refused(NOSYS, raw.NO_SUCH)
 
 
 def test_curl_by_toehold_run(tmp_path: Path) -> None:
