@@ -2,7 +2,7 @@
 /*
  * toe.h - the TOE Manager and its agents, one for each connection (S2.5). The manager attaches
  * queue pairs, distributes new connections over listeners, and passes each command to the agent
- * that it names. An agent executes its commands by core/ and reports what core/ tells it.
+ * that it names. An agent executes its commands by core/ and reports the events of core/.
  *
  * Everything here is in the processor's memory, which no host reaches. A host's values have been
  * checked by toe_cmd where the command alone decides (host.h), and are checked here where the
