@@ -225,12 +225,14 @@ module hyb_host
   end
   assign write_valid_o = write_valid_q;
   assign write_o = write_q2;
+  path_t path;
   always_comb begin
-    path_o = '0;
-    path_o.tuple.remote = addr_t'(out.PEER_IPV4.v.value);
-    path_o.tuple.remote_port = out.PEER_PORTS.remote.value;
-    path_o.tuple.local_port = out.PEER_PORTS.own.value;
+    path = '0;
+    path.tuple.remote = addr_t'(out.PEER_IPV4.v.value);
+    path.tuple.remote_port = out.PEER_PORTS.remote.value;
+    path.tuple.local_port = out.PEER_PORTS.own.value;
   end
+  assign path_o = path;
 
   // A host that does not drain its HW ring is answered "no room"; the event waits in its flow.
   localparam int unsigned Patience = 63;
