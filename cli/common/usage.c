@@ -9,8 +9,8 @@
 
 #define RUN                                                                                        \
     "toehold run [--require] [--socket PATH] [--report] [--busy-poll-us N] [--] COMMAND...\n"      \
-    "       toehold run --engine inline|thread|gateware --netif SPEC --ip A.B.C.D/LEN [options]\n" \
-    "                   [--] COMMAND...\n"
+    "       toehold run --engine inline|thread|gateware|hybrid --netif SPEC --ip A.B.C.D/LEN\n"    \
+    "                   [options] [--] COMMAND...\n"
 #define STATS   "toehold stats [--all] [--json] [--every SECONDS [--count N]] [--socket PATH]\n"
 #define OFFLOAD "toehold offload [--json] [--socket PATH] [NAME on|off]...\n"
 
@@ -34,8 +34,8 @@ static const char run_text[] =
     "  --report          report on stderr which sockets the TOE does not carry, and why\n"
     "  --busy-poll-us N  poll N microseconds before sleeping (0 to 1000000)\n"
     "  --engine WHERE    toed (default); inline: in the socket calls of COMMAND; thread: in a\n"
-    "                    thread of COMMAND; gateware: in simulated hardware, which ends when\n"
-    "                    COMMAND and its children have ended\n"
+    "                    thread of COMMAND; gateware, hybrid: in simulated hardware, which ends\n"
+    "                    when COMMAND and its children have ended\n"
     "  options of inline and thread, as for toed (toed --help):\n"
     "                    --netif SPEC, --ip, --gateway, --ip6, --ip6-auto, --gateway6, --vlan,\n"
     "                    --mac, --mtu, --spin-us, --max-flows, --max-neighbours, --congestion,\n"
@@ -43,8 +43,9 @@ static const char run_text[] =
     "    --socket PATH   socket for statistics\n"
     "    --linger-ms N   time for connections to finish at exit\n"
     "    --cpu N         CPU of the thread\n"
-    "  options of gateware:\n"
-    "                    --netif, --ip, --gateway, --ip6, --gateway6, --mac, --mtu, --seed\n";
+    "  options of gateware and hybrid:\n"
+    "                    --netif, --ip, --gateway, --ip6, --gateway6, --mac, --mtu, --seed\n"
+    "    --hybrid NAME   configuration of the hybrid TOE: software (the only one yet)\n";
 
 static const char flows_text[] = "flows    lists listeners and flows, as ss -tinop\n";
 static const char stats_text[] =

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gateware.c - `toehold run --engine gateware`: starts the simulated gateware TOE (gateware/sim,
- * toe_sim) for the command and translates the engine options to those of toe_sim.
+ * gateware.c - `toehold run --engine gateware` and `--engine hybrid`: starts the simulated TOE
+ * (gateware/sim, toe_sim or hyb_toe_sim) for the command and translates the engine options to those
+ * of the simulation.
  *
  * The simulation ends when no process holds the writing end of a pipe that the command and its
  * children inherit. So a daemon keeps the simulation running, and this program need not wait.
@@ -27,23 +28,29 @@
 #include "gateware.h"
 #include "inline.h"
 
-#define PROGRAM       "toe_sim"
-#define VARIABLE      "TOEHOLD_TOE_SIM"
 #define WORDS         64
 #define READY_SECONDS 60
 /* High enough not to collide with programs that choose descriptor numbers. */
 #define LIFE_FD 500
 
-/* Slots per queue pair; the simulation has 1024 flows. */
-#define SLOTS "256"
+/* slots: of a queue pair, unless TOEHOLD_SLOTS says otherwise; the simulations have 1024 and 64
+ * flows. */
+static const struct simulation {
+    const char *engine, *program, *variable, *folder, *slots;
+} simulations[] = {
+    [CLI_GATEWARE] = {"gateware", "toe_sim", "TOEHOLD_TOE_SIM", "../../out/gateware/live/toe_sim/",
+                      "256"},
+    [CLI_HYBRID] = {"hybrid", "hyb_toe_sim", "TOEHOLD_HYB_TOE_SIM",
+                    "../../out/gateware/live/hyb_toe_sim/", "16"},
+};
 
 struct argv {
     char *word[WORDS];
     size_t n;
 };
 
-/* Translates the engine options for toe_sim. Returns false after a message when it lacks one. */
-static bool translate(char *words, struct argv *a)
+/* Translates the engine options. Returns false after a message when the simulation lacks one. */
+static bool translate(const struct simulation *sim, char *words, struct argv *a)
 {
     static const struct {
         const char *ours, *its;
@@ -58,7 +65,7 @@ static bool translate(char *words, struct argv *a)
         for (i = 0; i < sizeof known / sizeof known[0] && strcmp(word, known[i].ours) != 0; i++)
             ;
         if (i == sizeof known / sizeof known[0]) {
-            cli_message("--engine gateware does not support %s", word);
+            cli_message("--engine %s does not support %s", sim->engine, word);
             return false;
         }
         netif = netif || i < 2;
@@ -71,7 +78,7 @@ static bool translate(char *words, struct argv *a)
         a->word[a->n++] = strtok_r(NULL, " ", &at);
     }
     if (!netif || !ip)
-        cli_message("--engine gateware needs --netif SPEC and --ip A.B.C.D/LEN");
+        cli_message("--engine %s needs --netif SPEC and --ip A.B.C.D/LEN", sim->engine);
     return netif && ip;
 }
 
@@ -118,9 +125,9 @@ static bool start(char *path, struct argv *a, const int life[2], const int ready
     return false;
 }
 
-/* Waits for the line on standard output that toe_sim prints when it is ready. End of file means
- * that it failed; it has printed the reason. */
-static bool wait_ready(int from)
+/* Waits for the line on standard output that the simulation prints when it is ready. End of file
+ * means that it failed; it has printed the reason. */
+static bool wait_ready(const struct simulation *sim, int from)
 {
     struct pollfd p = {.fd = from, .events = POLLIN};
     char byte;
@@ -131,7 +138,7 @@ static bool wait_ready(int from)
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0) {
-            cli_message(PROGRAM " was not ready within %d seconds", READY_SECONDS);
+            cli_message("%s was not ready within %d seconds", sim->program, READY_SECONDS);
             return false;
         }
         if (n < 0 || read(from, &byte, 1) != 1) {
@@ -143,13 +150,14 @@ static bool wait_ready(int from)
     }
 }
 
-static bool find_simulation(char *path)
+static bool find_simulation(const struct simulation *sim, char *path)
 {
-    if (cli_find_part(PROGRAM, "../../out/gateware/live/toe_sim/", TOEHOLD_LIBDIR, VARIABLE, path))
+    if (cli_find_part(sim->program, sim->folder, TOEHOLD_LIBDIR, sim->variable, path))
         return true;
-    if (!getenv(VARIABLE))
-        cli_message("build the simulation by scripts/gateware sim toe_sim "
-                    "(scripts/setup gateware installs the build tools)");
+    if (!getenv(sim->variable))
+        cli_message("build the simulation by scripts/gateware sim %s "
+                    "(scripts/setup gateware installs the build tools)",
+                    sim->program);
     return false;
 }
 
@@ -162,20 +170,21 @@ static void make_folder(const char *socket_path)
     if (strcmp(socket_path, TOEDEV_DEFAULT_SOCKET) != 0)
         return;
     *strrchr(folder, '/') = '\0';
-    (void)mkdir(folder, 0755); /* on failure toe_sim reports the error */
+    (void)mkdir(folder, 0755); /* on failure the simulation reports the error */
 }
 
-int cli_gateware_start(const char *socket_path)
+int cli_gateware_start(enum cli_simulated which, const char *socket_path)
 {
+    const struct simulation *sim = &simulations[which];
     char path[PATH_MAX], words[4096];
-    struct argv a = {.word = {(char *)PROGRAM}, .n = 1};
+    struct argv a = {.word = {(char *)sim->program}, .n = 1};
     int life[2], ready[2], held;
     bool well;
 
     snprintf(words, sizeof words, "%s", cli_inline_words());
-    if (!translate(words, &a))
+    if (!translate(sim, words, &a))
         return CLI_USAGE;
-    if (!find_simulation(path))
+    if (!find_simulation(sim, path))
         return CLI_CONFIG;
     make_folder(socket_path);
     a.word[a.n++] = (char *)"--socket";
@@ -192,10 +201,10 @@ int cli_gateware_start(const char *socket_path)
     well = start(path, &a, life, ready);
     close(life[0]);
     close(ready[1]);
-    well = well && wait_ready(ready[0]);
+    well = well && wait_ready(sim, ready[0]);
     close(ready[0]);
     if (!well)
         return CLI_FAILURE;
     (void)fcntl(life[1], F_SETFD, 0); /* the command inherits it */
-    return setenv("TOEHOLD_SLOTS", SLOTS, 0) == 0 ? 0 : CLI_CONFIG;
+    return setenv("TOEHOLD_SLOTS", sim->slots, 0) == 0 ? 0 : CLI_CONFIG;
 }

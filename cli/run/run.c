@@ -31,9 +31,33 @@
 struct run_options {
     bool require, report;
     const char *socket, *busy_poll;
-    const char *engine; /* "inline" or "thread"; NULL: toed, or the gateware in its place */
-    bool gateware;      /* start the simulated gateware TOE for the command */
+    const char *engine; /* "inline" or "thread"; NULL: toed, or a simulated TOE in its place */
+    const char *hybrid; /* configuration of the hybrid TOE */
+    enum cli_simulated simulated; /* start this TOE for the command */
 };
+
+/* Checks --hybrid. Returns 0 or an exit code. */
+static int choose_hybrid(const struct run_options *opt)
+{
+    static const char *const planned[] = {"prototype", "complete", "paper"};
+    size_t i;
+
+    if (!opt->hybrid)
+        return 0;
+    if (opt->simulated != CLI_HYBRID) {
+        cli_message("--hybrid %s needs --engine hybrid", opt->hybrid);
+        return CLI_USAGE;
+    }
+    if (strcmp(opt->hybrid, "software") == 0)
+        return 0;
+    for (i = 0; i < sizeof planned / sizeof planned[0]; i++)
+        if (strcmp(opt->hybrid, planned[i]) == 0) {
+            cli_message("--hybrid %s is not built yet: only software is", opt->hybrid);
+            return CLI_USAGE;
+        }
+    cli_message("--hybrid %s: want software", opt->hybrid);
+    return CLI_USAGE;
+}
 
 /* Selects the engine: the option, else the environment. Returns 0 or an exit code. */
 static int choose_engine(struct run_options *opt)
@@ -41,22 +65,25 @@ static int choose_engine(struct run_options *opt)
     const char *name = opt->engine ? opt->engine : getenv(TOEDEV_ENGINE_ENV);
 
     opt->engine = NULL;
-    opt->gateware = name && strcmp(name, "gateware") == 0;
-    if (name && *name && strcmp(name, "toed") != 0 && !opt->gateware) {
+    if (name && strcmp(name, "gateware") == 0)
+        opt->simulated = CLI_GATEWARE;
+    else if (name && strcmp(name, "hybrid") == 0)
+        opt->simulated = CLI_HYBRID;
+    if (name && *name && strcmp(name, "toed") != 0 && !opt->simulated) {
         if (strcmp(name, "inline") != 0 && strcmp(name, "thread") != 0) {
-            cli_message("--engine %s: want toed, inline, thread or gateware", name);
+            cli_message("--engine %s: want toed, inline, thread, gateware or hybrid", name);
             return CLI_USAGE;
         }
         opt->engine = name;
     }
-    if (!opt->engine && !opt->gateware && cli_inline_any()) {
-        cli_message("engine options such as --netif need --engine inline, thread or gateware; "
-                    "with toed, give them to toed");
+    if (!opt->engine && !opt->simulated && cli_inline_any()) {
+        cli_message("engine options such as --netif need --engine inline, thread, gateware or "
+                    "hybrid; with toed, give them to toed");
         return CLI_USAGE;
     }
     if (opt->engine && opt->socket && !cli_inline_option("socket", opt->socket))
         return CLI_USAGE;
-    return 0;
+    return choose_hybrid(opt);
 }
 
 static bool for_engine(void *arg, const char *name, const char *value)
@@ -85,6 +112,7 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
         {"report", .flag = &opt->report},
         {"busy-poll-us", .number = &us, .max = BUSY_POLL_LIMIT, .text = &opt->busy_poll},
         {"engine", .text = &opt->engine},
+        {"hybrid", .text = &opt->hybrid},
         FOR_ENGINE("netif"),
         FOR_ENGINE("netio"),
         FOR_ENGINE("ip"),
@@ -158,7 +186,7 @@ static bool set_environment(const struct run_options *opt, const char *socket_pa
         !set_preload(library))
         return false;
     return (opt->engine || setenv(TOEDEV_SOCKET_ENV, socket_path, 1) == 0) &&
-           (!opt->gateware || setenv(TOEDEV_ENGINE_ENV, "toed", 1) == 0) &&
+           (!opt->simulated || setenv(TOEDEV_ENGINE_ENV, "toed", 1) == 0) &&
            (!opt->require || setenv("TOEHOLD_REQUIRE", "1", 1) == 0) &&
            (!opt->report || setenv("TOEHOLD_REPORT", "1", 1) == 0) &&
            (!opt->busy_poll || setenv("TOEHOLD_BUSY_POLL_US", opt->busy_poll, 1) == 0);
@@ -215,7 +243,7 @@ static int check_carried(const struct run_options *opt, const char *name, const 
         if (r || *reachable)
             return r;
     } else {
-        r = opt->gateware && !why ? cli_gateware_start(socket_path) : 0;
+        r = opt->simulated && !why ? cli_gateware_start(opt->simulated, socket_path) : 0;
         if (r)
             return r;
         fd = cli_connect(socket_path, reason, sizeof reason);

@@ -375,6 +375,9 @@ class Run(Case):
         self.assertEqual(self.toehold("run", "--require", "true").returncode, 4)
 
 
+HYBRID = ("--engine", "hybrid", "--netif", "tap:t0", "--ip", "192.0.2.1/24")
+
+
 class Gateware(Case):
     ASK = ("run", "--engine", "gateware", "--netif", "tap:t0", "--ip", "192.0.2.1/24")
 
@@ -434,12 +437,27 @@ class Gateware(Case):
         self.assertEqual(r.returncode, 3)
         self.assertIn("scripts/gateware sim toe_sim", r.stderr)
 
+    def test_the_hybrid_is_another_simulation(self):
+        self.daemon()
+        text = f'#!/bin/sh\necho "$@" >{self.dir}/arguments\necho ready\n'
+        env = {"TOEHOLD_HYB_TOE_SIM": self.file("hyb_toe_sim", text.encode())}
+        r = self.toehold("run", *HYBRID, "--hybrid", "software", "env", env=env)
+        self.assertEqual(r.returncode, 0, r.stderr)
+        self.assertIn("TOEHOLD_SLOTS=16", r.stdout.splitlines())
+        self.assertNotIn("--hybrid", self.arguments())
+        r = self.toehold("run", *HYBRID, "true", env={"TOEHOLD_HYB_TOE_SIM": "/nonexistent/x"})
+        self.assertEqual(r.returncode, 3)
+
     def test_wrong_usage(self):
         for args, word in (
             (["--engine", "gateware", "true"], "--netif"),
             (["--engine", "gateware", "--netif", "tap:t0", "true"], "--ip"),
             ([*self.ASK[1:], "--ttl", "3", "true"], "--ttl"),
-            (["--engine", "hardware", "true"], "gateware"),
+            (["--engine", "hardware", "true"], "gateware or hybrid"),
+            (["--engine", "hybrid", "true"], "--netif"),
+            ([*HYBRID, "--hybrid", "complete", "true"], "not built yet: only software"),
+            ([*HYBRID, "--hybrid", "wood", "true"], "want software"),
+            ([*self.ASK[1:], "--hybrid", "software", "true"], "--engine hybrid"),
         ):
             r = self.toehold("run", *args)
             self.assertEqual(r.returncode, 2, r.stderr)

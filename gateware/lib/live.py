@@ -4,6 +4,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,7 @@ class Program:
     standard: str = "c++17"
     parameters: tuple[str, ...] = ()
     counters: bool = False  # uses the names of the TOE's counters
+    firmware: str = ""  # the image of its processor, kept beside the program as NAME.bin
 
 
 def bench(fpc_bits: int, hot_bits: int = 10) -> Program:
@@ -85,6 +87,14 @@ PROGRAMS = {
         standard="c++20",
         parameters=("FlowBits=10", "FpcBits=2", "HotBits=5"),
         counters=True,
+    ),
+    "hyb_toe_sim": Program(
+        "hyb_box",
+        "src/hyb/hyb_box.f",
+        ("toe_sim", "toe_options", "card", "driver", "hosts", "regs"),
+        standard="c++20",
+        counters=True,
+        firmware="toe",
     ),
     "toe_bench": bench(0),
     "toe_bench_2": bench(1),
@@ -154,13 +164,17 @@ def build_alone(name: str, folder: Path, trace: bool) -> Path:
     cflags += ["-Wall", "-Wextra", "-Wno-sign-compare"]
     if what.counters:
         cflags.append(f"-I{counters.generate()}")
-    cflags += [f"-DVM_TRACE_FST={int(trace)}"]
+    cflags += [f"-DVM_TRACE_FST={int(trace)}", f"-DTOE_HYBRID={int(bool(what.firmware))}"]
     more = ["--noassert", *(["--trace-fst", "--trace-structs"] if trace else [])]
     more += [f"-G{p}" for p in what.parameters]
     more += [f"-G{build_id()}"] if what.counters else []
     more += [SIM / "public.vlt"] if name == "rtt_sim" else []
     more += [SIM / f"{n}.cpp" for n in (*what.sources, "port")]
     ldflags = [*libraries, *links]
+    if what.firmware:
+        from .hybrid import image
+
+        shutil.copyfile(image(what.firmware), folder / f"{what.firmware}.bin")
     return verilate(folder / name, what.top, what.design, cflags, ldflags, *more)
 
 

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #define _Alignas alignas
 #define _Alignof alignof
@@ -16,7 +18,11 @@ namespace sim
 namespace
 {
 constexpr unsigned kSlverr = 2;
+#if TOE_HYBRID
+constexpr std::size_t kFirmware = 128u << 10; /* of instruction memory */
+#else
 constexpr uint64_t kTcbMemory = 1u << 26;
+#endif
 } // namespace
 
 Card::Card(const Options &o, World world)
@@ -41,6 +47,7 @@ Card::Card(const Options &o, World world)
     top_.msix_ready_i = 1;
     for (unsigned i = 0; i < 8; i++)
         cycle();
+    reset_toe();
     top_.rst_ni = 1;
     cycle();
 }
@@ -131,17 +138,22 @@ void Card::cycle()
 {
     drive_link();
     drive_bus();
+#if !TOE_HYBRID
     drive_tcbs();
+#endif
     top_.eval();
     bool busy = top_.s_axis_tvalid_i || top_.m_axis_tvalid_o || top_.m_axi_arvalid_o ||
                 top_.m_axi_awvalid_o || top_.m_axi_wvalid_o || !reads_.empty() ||
-                !answers_.empty() || top_.msix_valid_o || !tcb_reads_.empty() ||
-                !tcb_answers_.empty() || top_.m_axi_tcb_awvalid_o || top_.m_axi_tcb_arvalid_o;
+                !answers_.empty() || top_.msix_valid_o || toe_busy();
 
     watch_offers();
     take_link();
     take_bus();
+#if TOE_HYBRID
+    take_console();
+#else
     take_tcbs();
+#endif
     if (top_.msix_valid_o && top_.msix_ready_i)
         world_.interrupt(top_.msix_vector_o);
     edge(true);
@@ -172,7 +184,7 @@ void Card::stays(Offer &offer, bool valid, bool ready, const Part &...parts)
 
 void Card::watch_offers()
 {
-    const Vtoe_box &t = top_;
+    const Box &t = top_;
 
     stays(axis_, t.m_axis_tvalid_o, t.m_axis_tready_i, t.m_axis_tdata_o, t.m_axis_tkeep_o,
           t.m_axis_tlast_o);
@@ -181,12 +193,14 @@ void Card::watch_offers()
     stays(aw_, t.m_axi_awvalid_o, t.m_axi_awready_i, t.m_axi_awaddr_o, t.m_axi_awlen_o);
     stays(w_, t.m_axi_wvalid_o, t.m_axi_wready_i, t.m_axi_wdata_o, t.m_axi_wstrb_o,
           t.m_axi_wlast_o);
+#if !TOE_HYBRID
     stays(tcb_ar_, t.m_axi_tcb_arvalid_o, t.m_axi_tcb_arready_i, t.m_axi_tcb_araddr_o,
           t.m_axi_tcb_arlen_o, t.m_axi_tcb_arid_o);
     stays(tcb_aw_, t.m_axi_tcb_awvalid_o, t.m_axi_tcb_awready_i, t.m_axi_tcb_awaddr_o,
           t.m_axi_tcb_awlen_o);
     stays(tcb_w_, t.m_axi_tcb_wvalid_o, t.m_axi_tcb_wready_i, t.m_axi_tcb_wdata_o,
           t.m_axi_tcb_wlast_o);
+#endif
     stays(msix_, t.msix_valid_o, t.msix_ready_i, t.msix_vector_o);
 }
 
@@ -346,6 +360,67 @@ void Card::store(uint64_t address)
     }
 }
 
+#if TOE_HYBRID
+
+/* ---- the processor ---- */
+
+void Card::load_firmware()
+{
+    std::ifstream file(o_.firmware, std::ios::binary);
+    std::vector<uint8_t> image((std::istreambuf_iterator<char>(file)), {});
+
+    if (image.empty() || image.size() > kFirmware) {
+        std::fprintf(stderr, "toe_sim: firmware %s has %zu bytes: an image has 1 to %zu\n",
+                     o_.firmware.c_str(), image.size(), kFirmware);
+        std::exit(1);
+    }
+    image.resize((image.size() + 3) / 4 * 4);
+    top_.load_valid_i = 1;
+    for (std::size_t at = 0; at < image.size(); at += 4) {
+        uint32_t word;
+
+        std::memcpy(&word, &image[at], sizeof word);
+        top_.load_addr_i = static_cast<uint16_t>(at / 4);
+        top_.load_data_i = word;
+        cycle();
+    }
+    top_.load_valid_i = 0;
+}
+
+void Card::reset_toe()
+{
+    load_firmware();
+}
+
+bool Card::toe_busy() const
+{
+    return top_.active_o;
+}
+
+/* Firmware prints only when it fails, and ends only then. */
+void Card::take_console()
+{
+    if (top_.console_valid_o)
+        std::fputc(top_.console_o, stderr);
+    if (!top_.exit_valid_o)
+        return;
+    std::fprintf(stderr, "toe_sim: the firmware ended with %u, cycle %llu\n", top_.exit_o,
+                 static_cast<unsigned long long>(cycles_));
+    std::exit(1);
+}
+
+#else
+
+void Card::reset_toe()
+{
+}
+
+bool Card::toe_busy() const
+{
+    return !tcb_reads_.empty() || !tcb_answers_.empty() || top_.m_axi_tcb_awvalid_o ||
+           top_.m_axi_tcb_arvalid_o;
+}
+
 /* ---- TCB memory ---- */
 
 /* Returns the 64 bytes at address; null: out of range or misaligned. */
@@ -409,5 +484,7 @@ void Card::take_tcbs()
         tcb_answers_.push_back(cycles_ + o_.delay);
     }
 }
+
+#endif
 
 } // namespace sim

@@ -3,6 +3,8 @@
  * card.h - the Verilated toe_box and its surroundings on a card: a link, host memory on an AXI bus,
  * TCB memory on a second one, an AXI4-Lite bus to the registers, MSI-X messages. The caller
  * advances it one cycle at a time.
+ *
+ * With TOE_HYBRID it is hyb_box, which has firmware and a console instead of a memory of TCBs.
  */
 #ifndef GATEWARE_SIM_CARD_H
 #define GATEWARE_SIM_CARD_H
@@ -20,7 +22,11 @@
 #include <verilated_fst_c.h>
 #endif
 
+#if TOE_HYBRID
+#include "Vhyb_box.h"
+#else
 #include "Vtoe_box.h"
+#endif
 #include "axis.h"
 #include "pcapng.h"
 #include "port.h"
@@ -29,6 +35,12 @@ namespace sim
 {
 
 constexpr uint64_t kCycleNs = 4; /* 250 MHz */
+
+#if TOE_HYBRID
+using Box = Vhyb_box;
+#else
+using Box = Vtoe_box;
+#endif
 
 class Card
 {
@@ -40,6 +52,7 @@ class Card
         unsigned stall = 0;                    /* percentage of cycles without ready */
         unsigned delay = 1;                    /* latency of host memory in cycles */
         bool virtual_time = false;             /* time advances only with cycles */
+        std::string firmware;                  /* image of the hybrid TOE's processor */
     };
     /* The card's outputs. memory() maps the 64 bytes at a host address, or returns null when no
      * host has shared that address. */
@@ -121,9 +134,16 @@ class Card
     void take_link();
     void take_bus();
     void store(uint64_t address);
+    void reset_toe();
+    bool toe_busy() const; /* beyond what all TOEs have */
+#if TOE_HYBRID
+    void load_firmware();
+    void take_console();
+#else
     void drive_tcbs();
     void take_tcbs();
     uint8_t *tcb_memory(uint64_t address);
+#endif
     bool stalls();
     void lawful(uint64_t address, unsigned len);
     void edge(bool high);
@@ -131,7 +151,7 @@ class Card
     Options o_;
     World world_;
     VerilatedContext context_;
-    Vtoe_box top_{&context_};
+    Box top_{&context_};
 #if VM_TRACE_FST
     VerilatedFstC fst_;
     uint64_t fst_until_ = 0;
@@ -148,14 +168,16 @@ class Card
     std::deque<std::pair<uint64_t, bool>> answers_;    /* write responses: due, error */
     bool read_held_ = false;                           /* offered, not yet accepted */
     bool refused_ = false;                             /* a beat of this burst failed */
+#if !TOE_HYBRID
     /* TCB memory: contents, then the same state as for host memory */
     std::vector<uint8_t> tcbs_;
     std::deque<TcbRead> tcb_reads_;
     std::deque<std::pair<uint64_t, unsigned>> tcb_writes_;
     std::deque<uint64_t> tcb_answers_;
     bool tcb_held_ = false;
-    Offer axis_{"m_axis"}, ar_{"m_axi AR"}, aw_{"m_axi AW"}, w_{"m_axi W"}, msix_{"msix"};
     Offer tcb_ar_{"m_axi_tcb AR"}, tcb_aw_{"m_axi_tcb AW"}, tcb_w_{"m_axi_tcb W"};
+#endif
+    Offer axis_{"m_axis"}, ar_{"m_axi AR"}, aw_{"m_axi AW"}, w_{"m_axi W"}, msix_{"msix"};
     std::mt19937 random_{1};
     uint64_t cycles_ = 0, quiet_ = 0;
 };

@@ -23,6 +23,12 @@ namespace sim
 namespace
 {
 
+#if TOE_HYBRID
+#define TOE_KIND "hybrid"
+#else
+#define TOE_KIND "gateware"
+#endif
+
 constexpr size_t kSilent = 64;              /* connections without a hello at most, */
 constexpr uint64_t kSilentNs = 5000000000u; /* ... each for this time at most */
 constexpr uint64_t kPageLooks = 1u << 16;   /* looks the register page stays current for */
@@ -281,7 +287,7 @@ const char *Hosts::answer(int fd, const toedev_hello &hello)
         welcome(fd, 0, &page_fd_, 1);
         return nullptr;
     }
-    return "the gateware TOE has no offloads to switch, no measurements and no handover";
+    return "the " TOE_KIND " TOE has no offloads to switch, no measurements and no handover";
 }
 
 void Hosts::refuse(int fd, const char *why)
@@ -321,14 +327,14 @@ const char *Hosts::attach(int fd, const toedev_hello &hello, const int *fds, int
     void *area;
 
     if (hello.engine != 0)
-        return "the gateware TOE has one engine";
+        return "the " TOE_KIND " TOE has one engine";
     if (count != 2)
         return "area and interrupt are two descriptors";
     if (toedev_layout(&hello.qp, &layout) != 0)
         return "the configuration of the queue pair is out of its ranges";
     if (hello.qp.tx_size < 4096 || hello.qp.rx_size < 4096 || hello.qp.tx_size > 1u << 20 ||
         hello.qp.rx_size > 1u << 20)
-        return "buffers of the gateware TOE have 4 KiB to 1 MiB (TOEHOLD_TX_SIZE, _RX_SIZE)";
+        return "buffers of the " TOE_KIND " TOE have 4 KiB to 1 MiB (TOEHOLD_TX_SIZE, _RX_SIZE)";
     while (q < kQps && qps_[q].life != Life::kFree)
         q++;
     if (q == kQps)
@@ -516,7 +522,7 @@ std::string Hosts::statistics()
     std::snprintf(
         text, sizeof text,
         "{\"version\":\"%.8s\",\"uptime_s\":%" PRIu64 ",\"address\":\"%u.%u.%u.%u/%u\","
-        "\"engine\":\"gateware, simulated\",\"cycles\":%" PRIu64 ",\"engines\":[{\"id\":0,"
+        "\"engine\":\"" TOE_KIND ", simulated\",\"cycles\":%" PRIu64 ",\"engines\":[{\"id\":0,"
         "\"netio\":{\"rx_frames\":%" PRIu64 ",\"rx_bytes\":%" PRIu64 ",\"tx_frames\":%" PRIu64
         ",\"tx_bytes\":%" PRIu64 "},\"counters\":{",
         reinterpret_cast<const char *>(&page_->BUILD_ID), (now_ns() - started_) / 1000000000u,

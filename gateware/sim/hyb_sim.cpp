@@ -69,6 +69,7 @@ int main(int argc, char **argv)
     VerilatedContext context;
     Vhyb_soc soc(&context);
 
+    soc.ext_ack_i = soc.ext_err_i = 1; /* nothing surrounds it: a bus error */
     soc.run_i = 0;
     soc.rst_ni = 0;
     for (int i = 0; i < 4; i++)

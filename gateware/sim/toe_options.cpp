@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <getopt.h>
+#include <unistd.h>
 
 #include <toe/long_option.h>
 #include <toe/number.h>
@@ -19,7 +20,11 @@ namespace
 
 const char kUsage[] =
     "usage: toe_sim --netif SPEC --ip ADDRESS/LENGTH [OPTION...]\n"
+#if TOE_HYBRID
+    "The hybrid TOE, simulated, where toed would be.\n"
+#else
     "The gateware TOE, simulated, where toed would be.\n"
+#endif
     "  --netif SPEC     tap:NAME, packet:IFNAME, wire:PATH, pcap:...; netio/README.md has them\n"
     "  --ip A/LENGTH    its IPv4 address\n"
     "  --gateway A      its router\n"
@@ -37,6 +42,9 @@ const char kUsage[] =
     "  --stall PERCENT  cycles in which link and bus withhold ready, 0 to 90 (0)\n"
     "  --delay CYCLES   until host memory answers, 1 to 10000 (1)\n"
     "  --cycles N       ends after so many\n"
+#if TOE_HYBRID
+    "  --firmware FILE  image of the processor (toe.bin beside this program)\n"
+#endif
     "  --pcap FILE      records packets as pcapng, cycle numbers as comments\n"
     "  --fst FILE       waveform (in a build with traces: scripts/gateware sim toe_sim --trace), "
     "of\n"
@@ -63,6 +71,9 @@ const struct option kKnown[] = {
     {"fst", 1, nullptr, 'f'},        {"fst-from", 1, nullptr, 'a'}, {"fst-on", 1, nullptr, 'n'},
     {"fst-cycles", 1, nullptr, 'c'}, {"cycles", 1, nullptr, 'C'},   {"life", 1, nullptr, 'L'},
     {"congestion", 1, nullptr, 'q'}, {"ip6", 1, nullptr, 'I'},      {"gateway6", 1, nullptr, 'G'},
+#if TOE_HYBRID
+    {"firmware", 1, nullptr, 'F'},
+#endif
     {"help", 0, nullptr, 'h'},       {nullptr, 0, nullptr, 0}};
 
 int counter(const char *name)
@@ -159,6 +170,16 @@ void check(const Options &o)
         die(2, "--fst-from, --fst-on and --fst-cycles are of --fst FILE");
 }
 
+/* Returns the path of a file in this program's folder. */
+std::string beside(const char *name)
+{
+    char self[4096];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self);
+    std::string path(self, n > 0 ? static_cast<size_t>(n) : 0);
+
+    return path.substr(0, path.rfind('/') + 1) + name;
+}
+
 } // namespace
 
 Options parse(int argc, char **argv)
@@ -240,6 +261,9 @@ Options parse(int argc, char **argv)
         case 'c':
             o.card.fst_cycles = count("fst-cycles", optarg, 1, UINT64_MAX);
             break;
+        case 'F':
+            o.card.firmware = value;
+            break;
         case 'C':
             o.cycles = count("cycles", optarg, 1, UINT64_MAX);
             break;
@@ -257,6 +281,8 @@ Options parse(int argc, char **argv)
             die(2, "there is no option '%s'; --help shows the options", argv[optind - 1]);
         }
     }
+    if (o.card.firmware.empty())
+        o.card.firmware = beside("toe.bin");
     if (optind != argc)
         die(2, "'%s': options only; --help shows them", argv[optind]);
     check(o);

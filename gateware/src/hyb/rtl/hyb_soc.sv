@@ -4,8 +4,10 @@
 //
 //   0x0000_0000   instruction memory, 128 KiB; the data port reads constants from it
 //   0x2000_0000   data memory, 256 KiB
-//   0x3000_0000   16 slots of 2048 bytes for frames to send (hyb_send.sv)
+//   0x3000_0000   with Units: 16 slots of 2048 bytes for frames to send (hyb_send.sv)
+//   0x3000_0000   what surrounds it (ext_*), up to 0x3fff_ffff
 //   0x4000_0000   registers (device/hyb.rdl)
+//   0x4001_0000   registers of what surrounds it (ext_*), 64 KiB
 //
 // The host writes the firmware through load_*, a word a cycle, while run_i is 0. The processor starts
 // at 0x80 when run_i becomes 1. An access anywhere else, and a write to instruction memory, raises a
@@ -17,7 +19,8 @@ module hyb_soc
   import hyb_regs_pkg::*;
 #(
   parameter int unsigned InstrBits = 17,  // of the memories' byte addresses
-  parameter int unsigned DataBits = 18
+  parameter int unsigned DataBits = 18,
+  parameter bit Units = 1'b1              // MAU, DFU, PCU and slots; without, a SEND is the firmware's
 ) (
   input  wire        clk_i,
   input  wire        rst_ni,
@@ -25,6 +28,17 @@ module hyb_soc
   input  wire        load_valid_i,
   input  wire [InstrBits-3:0] load_addr_i,  // in words
   input  wire [31:0] load_data_i,
+  // An access outside: the request lasts a cycle, its answer comes a cycle later or more.
+  output wire        ext_req_o,
+  output wire        ext_write_o,
+  output wire [31:0] ext_addr_o,
+  output wire [3:0]  ext_be_o,
+  output wire [31:0] ext_wdata_o,
+  input  wire        ext_ack_i,
+  input  wire        ext_err_i,
+  input  wire [31:0] ext_rdata_i,
+  input  wire [14:0] irq_i,               // fast interrupts, beside those that RAISE has
+  output wire        sleep_o,             // the processor waits for an interrupt
   output wire        console_valid_o,
   output wire [7:0]  console_o,
   output wire        exit_valid_o,
@@ -59,7 +73,7 @@ module hyb_soc
 
   // What Ibex offers beyond that: integrity bits, alerts, and what a debugger reads.
   wire [6:0] unused_data_wdata_intg;
-  wire unused_scramble_req, unused_double_fault_seen, unused_core_sleep;
+  wire unused_scramble_req, unused_double_fault_seen;
   wire unused_alert_minor, unused_alert_major_internal, unused_alert_major_bus;
   ibex_pkg::crash_dump_t unused_crash_dump;
 
@@ -109,7 +123,7 @@ module hyb_soc
     .alert_minor_o(unused_alert_minor),
     .alert_major_internal_o(unused_alert_major_internal),
     .alert_major_bus_o(unused_alert_major_bus),
-    .core_sleep_o(unused_core_sleep),
+    .core_sleep_o(sleep_o),
     .scan_rst_ni(1'b1)
   );
 
@@ -126,6 +140,7 @@ module hyb_soc
     ToData,
     ToSlots,
     ToRegs,
+    ToExt,
     ToNone
   } target_e;
 
@@ -137,8 +152,10 @@ module hyb_soc
   function automatic target_e target(logic [31:RegBits] addr, logic write);
     if (addr[31:InstrBits] == '0) return write ? ToNone : ToInstr;
     if (addr[31:DataBits] == (32 - DataBits)'(32'h2000_0000 >> DataBits)) return ToData;
-    if (addr[31:SlotsBits] == (32 - SlotsBits)'(32'h3000_0000 >> SlotsBits)) return ToSlots;
+    if (Units && addr[31:SlotsBits] == (32 - SlotsBits)'(32'h3000_0000 >> SlotsBits))
+      return ToSlots;
     if (addr == (32 - RegBits)'(32'h4000_0000 >> RegBits)) return ToRegs;
+    if (addr[31:28] == 4'h3 || addr[31:16] == 16'h4001) return ToExt;
     return ToNone;
   endfunction
 
@@ -148,7 +165,7 @@ module hyb_soc
 
   // A register takes as long as its block needs; no other access begins before its answer.
   wire regs_ack, regs_rd_ack, regs_wr_ack, regs_err;
-  wire answered = waits_q && (to_q != ToRegs || regs_ack);
+  wire answered = waits_q && (to_q == ToRegs ? regs_ack : (to_q != ToExt || ext_ack_i));
   assign data_gnt = !waits_q || answered;
   wire begins = data_req && data_gnt;
 
@@ -173,10 +190,17 @@ module hyb_soc
       ToData: data_rdata = ram_rdata;
       ToSlots: data_rdata = slots_rdata;
       ToRegs: data_rdata = regs_rdata;
+      ToExt: data_rdata = ext_rdata_i;
       default: data_rdata = '0;
     endcase
-    data_err = to_q == ToNone || (to_q == ToRegs && regs_err);
+    data_err = to_q == ToNone || (to_q == ToRegs && regs_err) || (to_q == ToExt && ext_err_i);
   end
+
+  assign ext_req_o = begins && to == ToExt;
+  assign ext_write_o = data_we;
+  assign ext_addr_o = data_addr;
+  assign ext_be_o = data_be;
+  assign ext_wdata_o = data_wdata;
 
   // ---- memories ----
   hyb_memory #(
@@ -269,49 +293,69 @@ module hyb_soc
   wire [2**SlotBits-1:0] dma_done, dma_error;
   wire [2**SlotBits-1:0][15:0] psum;
   wire [31:0] left;
-  hyb_send #(
-    .SlotBits(SlotBits),
-    .SlotLog(SlotLog)
-  ) u_send (
-    .clk_i,
-    .rst_ni(cpu_rst_n),
-    .req_i(begins && to == ToSlots),
-    .write_i(data_we ? data_be : 4'd0),
-    .word_i(data_addr[SlotsBits-1:2]),
-    .data_i(data_wdata),
-    .data_o(slots_rdata),
-    .ready_o(slot_ready),
-    .slot_o(next_slot),
-    .take_i(regs_out.ADDRESS.v.swacc),
-    .free_i(free_q),
-    .free_slot_i(regs_out.FREE.v.value[SlotLog+:SlotBits]),
-    .go_i(go_q),
-    .go_host_i({regs_out.DFU_HOST_HIGH.v.value, regs_out.DFU_HOST_LOW.v.value}),
-    .go_length_i(regs_out.DFU_LENGTH.v.value),
-    .go_slot_i(regs_out.DFU_GO.v.value[SlotLog+:SlotBits]),
-    .go_offset_i(regs_out.DFU_GO.v.value[SlotLog-1:0]),
-    .go_more_i(regs_out.DFU_LENGTH.more.value),
-    .done_o(dma_done),
-    .bad_o(dma_error),
-    .psum_o(psum),
-    .leave_i(leave_q),
-    .leave_slot_i(regs_out.LEAVE.v.value[SlotLog+:SlotBits]),
-    .leave_length_i(regs_out.LEAVE_LENGTH.v.value),
-    .left_o(left),
-    .ar_valid_o,
-    .ar_ready_i,
-    .ar_addr_o,
-    .ar_len_o,
-    .r_valid_i,
-    .r_ready_o,
-    .r_data_i,
-    .r_bad_i,
-    .m_tdata_o,
-    .m_tkeep_o,
-    .m_tvalid_o,
-    .m_tlast_o,
-    .m_tready_i
-  );
+  if (Units) begin : gen_units
+    hyb_send #(
+      .SlotBits(SlotBits),
+      .SlotLog(SlotLog)
+    ) u_send (
+      .clk_i,
+      .rst_ni(cpu_rst_n),
+      .req_i(begins && to == ToSlots),
+      .write_i(data_we ? data_be : 4'd0),
+      .word_i(data_addr[SlotsBits-1:2]),
+      .data_i(data_wdata),
+      .data_o(slots_rdata),
+      .ready_o(slot_ready),
+      .slot_o(next_slot),
+      .take_i(regs_out.ADDRESS.v.swacc),
+      .free_i(free_q),
+      .free_slot_i(regs_out.FREE.v.value[SlotLog+:SlotBits]),
+      .go_i(go_q),
+      .go_host_i({regs_out.DFU_HOST_HIGH.v.value, regs_out.DFU_HOST_LOW.v.value}),
+      .go_length_i(regs_out.DFU_LENGTH.v.value),
+      .go_slot_i(regs_out.DFU_GO.v.value[SlotLog+:SlotBits]),
+      .go_offset_i(regs_out.DFU_GO.v.value[SlotLog-1:0]),
+      .go_more_i(regs_out.DFU_LENGTH.more.value),
+      .done_o(dma_done),
+      .bad_o(dma_error),
+      .psum_o(psum),
+      .leave_i(leave_q),
+      .leave_slot_i(regs_out.LEAVE.v.value[SlotLog+:SlotBits]),
+      .leave_length_i(regs_out.LEAVE_LENGTH.v.value),
+      .left_o(left),
+      .ar_valid_o,
+      .ar_ready_i,
+      .ar_addr_o,
+      .ar_len_o,
+      .r_valid_i,
+      .r_ready_o,
+      .r_data_i,
+      .r_bad_i,
+      .m_tdata_o,
+      .m_tkeep_o,
+      .m_tvalid_o,
+      .m_tlast_o,
+      .m_tready_i
+    );
+  end else begin : gen_none
+    assign slots_rdata = '0;
+    assign slot_ready = 1'b0;
+    assign next_slot = '0;
+    assign dma_done = '0;
+    assign dma_error = '0;
+    assign psum = '0;
+    assign left = '0;
+    assign ar_valid_o = 1'b0;
+    assign ar_addr_o = '0;
+    assign ar_len_o = '0;
+    assign r_ready_o = 1'b0;
+    assign m_tdata_o = '0;
+    assign m_tkeep_o = '0;
+    assign m_tvalid_o = 1'b0;
+    assign m_tlast_o = 1'b0;
+    wire unused_units = &{1'b0, go_q, free_q, leave_q, ar_ready_i, r_valid_i, r_data_i, r_bad_i,
+        m_tready_i, slots_rdata};
+  end
 
   always_comb begin
     regs_in.BLOCK.NEXT.v.next = '0;
@@ -337,7 +381,7 @@ module hyb_soc
   assign console_o = regs_out.CONSOLE.c.value;
   assign exit_valid_o = exit_q;
   assign exit_o = regs_out.EXIT.code.value;
-  assign irq_fast = regs_out.RAISE.v.value;
+  assign irq_fast = regs_out.RAISE.v.value | irq_i;
 
 endmodule
 

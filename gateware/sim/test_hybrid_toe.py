@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hybrid TOE runs unmodified Linux programs through libtoe, all of TCP in firmware on its
+RISC-V processor; the peer is Linux."""
+
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gateware.lib import live
+from tests.lab import netns, proc
+
+from . import raw_host as raw
+from .raw_host import Host
+from .toe_lab import PORT, PYTHON, TOEHOLD, Toe
+
+PROGRAM = "hyb_toe_sim"
+SLOTS = 16
+
+REFUSED = """
+import socket, sys
+try:
+    socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30)
+except OSError as e:
+    print(type(e).__name__)
+"""
+
+# A web server of one file, in the kernel's TCP.
+SERVE = """
+import http.server, os, sys
+os.chdir(sys.argv[1])
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+s = http.server.ThreadingHTTPServer((sys.argv[2], 8000), Quiet)
+print("listening", flush=True)
+s.serve_forever()
+"""
+
+
+class Hybrid(Toe):
+    def __init__(self, folder: Path, impair: str | None, *more: object) -> None:
+        super().__init__(folder, impair, *more, program=PROGRAM)
+
+    def env(self, slots: int = SLOTS) -> dict[str, str]:
+        return super().env(slots)
+
+
+@pytest.fixture
+def toe(tmp_path: Path) -> Iterator[Hybrid]:
+    t = Hybrid(tmp_path, None)
+    try:
+        yield t
+    finally:
+        counts = t.close()
+        assert counts["strayed"] == counts["unlawful"] == 0
+
+
+def test_ping_and_a_port_that_is_closed(toe: Hybrid) -> None:
+    toe.client.ping(toe.ip, "-s", 1000)
+    said = toe.client.run([PYTHON, "-c", REFUSED, toe.ip, "9"]).stdout
+    assert said.strip() == "ConnectionRefusedError"
+
+
+def test_bytes_both_ways(toe: Hybrid) -> None:
+    server = toe.echo()
+    for n in (1, 1449, 20_000):
+        toe.talk(n)
+    assert toe.stats()["engine"] == "hybrid, simulated"
+    server.stop()
+
+
+def test_bytes_both_ways_over_a_bad_link(tmp_path: Path) -> None:
+    toe = Hybrid(tmp_path, "loss=5,reorder=5,duplicate=2,corrupt=1,seed=7")
+    try:
+        server = toe.echo()
+        toe.talk(30_000)
+        server.stop()
+    finally:
+        counts = toe.close()
+    assert counts["strayed"] == counts["unlawful"] == 0
+
+
+# Reasons of device/commands.json.
+NOENT, BADF, INVAL, NOSYS, MSGSIZE, NOPROTOOPT, NOTCONN = 2, 9, 22, 38, 90, 92, 107
+OPTION, NO_OPTION = 7, 99
+
+
+def test_wrong_commands_are_refused(toe: Hybrid) -> None:
+    """By a host that speaks the contract by itself; its connection stays as it was. When the host
+    ends, its peer gets a RST, and the queue pair is free for the next one."""
+
+    def refused(reason: int, kind: int, **fields: int) -> None:
+        host.do(kind, **fields)
+        c = host.hear()
+        assert (c.type, c.aux, c.arg0, c.arg1) == (raw.ERROR, reason, host.sw_head - 1, kind)
+
+    with Host(toe.socket) as host:
+        refused(NOSYS, raw.NO_SUCH)
+        refused(BADF, raw.SEND, flow=1, arg0=1)
+        refused(BADF, raw.SEND, flow=host.shape.slots, arg0=1)
+        refused(NOENT, raw.UNLISTEN, flow=5)
+        refused(INVAL, raw.LISTEN, aux=0, flow=5)
+        refused(INVAL, raw.CONNECT, aux=0, flow=5)
+        host.listen(PORT)
+        peer = toe.client.socket()
+        peer.settimeout(60)
+        peer.connect((toe.ip, PORT))
+        opened = host.hear()
+        assert (opened.type, opened.arg1) == (raw.LISTEN_ESTABLISHED, 1)
+        assert opened.aux == peer.getsockname()[1]
+        flow = opened.flow
+        refused(INVAL, raw.SEND, flow=flow, arg0=0)
+        refused(MSGSIZE, raw.SEND, flow=flow, arg0=host.shape.tx + 1)
+        refused(MSGSIZE, raw.RECV, flow=flow, arg0=1)
+        refused(NOPROTOOPT, OPTION, flow=flow, aux=NO_OPTION, arg0=1)
+        refused(NOTCONN, raw.RELEASE, flow=flow)
+        peer.sendall(b"abc")
+        data = host.hear()
+        assert (data.type, data.flow, data.arg0) == (raw.DATA_RECEIVED, flow, 3)
+        refused(MSGSIZE, raw.RECV, flow=flow, arg0=4)
+        host.do(raw.RECV, flow=flow, arg0=3)
+    with pytest.raises(ConnectionResetError):
+        peer.recv(1)
+    peer.close()
+    proc.wait_until(
+        lambda: not toe.stats()["engines"][0]["queue_pairs"], "a queue pair stays", timeout=30
+    )
+    with Host(toe.socket) as host:
+        refused(NOSYS, raw.NO_SUCH)
+
+
+def test_curl_by_toehold_run(tmp_path: Path) -> None:
+    """The TOE is started for the command, connects to a Linux peer, and ends with the command."""
+    live.build(PROGRAM)
+    data = random.Random(1).randbytes(30_000)
+    (tmp_path / "data").write_bytes(data)
+    pair = netns.Pair(kernel_ip=None, tap=True)
+    try:
+        server = pair.client.start([PYTHON, "-c", SERVE, tmp_path, pair.client_ip])
+        proc.wait_until(lambda: "listening" in server.text(), "no web server", timeout=30)
+        argv = [TOEHOLD, "run", "--require", "--engine", "hybrid", "--hybrid", "software"]
+        argv += ["--netif", "tap:tap0", "--ip", f"{pair.server_ip}/24"]
+        argv += ["--socket", tmp_path / "toe.sock", "--"]
+        argv += ["curl", "--silent", "--show-error", "--output", tmp_path / "got"]
+        pair.server.run([*argv, f"http://{pair.client_ip}:8000/data"], timeout=120)
+        assert (tmp_path / "got").read_bytes() == data
+        server.stop()
+    finally:
+        pair.delete()
+
+
+def test_help_names_the_firmware() -> None:
+    import subprocess
+
+    said = subprocess.run([live.build(PROGRAM), "--help"], capture_output=True, text=True).stdout
+    assert re.search(r"hybrid TOE.*--firmware FILE", said, re.S)
