@@ -193,15 +193,15 @@ static uint32_t user_listeners(const struct qp *of)
     return n;
 }
 
-/* Changes the listener that the queue pair already has by this id. */
+/* Changes the listener that the queue pair already has by this id. One that becomes WEAK may have
+ * flows already, and another member may wait for them. */
 static int change(struct listen_member *m, int same, uint32_t backlog, int weak)
 {
     if (!same)
         return TOE_R_ADDRINUSE;
     m->backlog = backlog;
     m->weak = weak;
-    if (!weak)
-        listen_relieve_later(m->group);
+    listen_relieve_later(m->group);
     return 0;
 }
 
