@@ -115,6 +115,7 @@ struct tsock {
     uint8_t later;          /* ... only until it begins (listen_defer.c) */
     uint8_t inherited;      /* by fork; TS_NEW: by exec or SCM_RIGHTS, not used yet (inherit.h) */
     uint8_t announced;      /* LISTEN sent on the current queue pairs */
+    uint8_t announcing;     /* its options are being sent with it (announce.c) */
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
     uint8_t unconnected;    /* TS_DEAD by shutdown() while connecting or listening: usable as new */
     uint8_t connect_unreported; /* TS_OPEN: connect() has not yet returned 0 for it */

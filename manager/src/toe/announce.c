@@ -16,7 +16,7 @@ static uint32_t backlog_of(const struct tsock *s)
     return s->backlog < 0 ? SOMAXCONN : (uint32_t)s->backlog;
 }
 
-void tlisten_announce(struct tsock *s, bool weak)
+static void announce(struct tsock *s, bool weak)
 {
     uint32_t backlog = backlog_of(s);
     uint8_t flags = weak ? TOE_F_LISTEN_WEAK : 0;
@@ -27,10 +27,9 @@ void tlisten_announce(struct tsock *s, bool weak)
         struct tqp *qp = tctx.qps[q];
         uint32_t at = s->ip6 ? tip6_entry(qp, &s->local6, NULL) : ntohl(s->local_ip);
 
-        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at, backlog))
-            tqp_settle(qp);
+        tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at, backlog);
     }
-    s->announced = 1;
+    s->announced = s->announcing = 1;
     s->weak = weak;
     if (s->opts.fastopen)
         tfast_announce(s);
@@ -39,6 +38,15 @@ void tlisten_announce(struct tsock *s, bool weak)
     if (tsock_reuse(s))
         tlisten_option(s, TOE_OPT_REUSE, tsock_reuse(s));
     tpath_apply(s);
+    s->announcing = 0;
+}
+
+/* Waits once for LISTEN and its options together: on a busy machine each wait costs a turn of this
+ * process and one of the engine. */
+void tlisten_announce(struct tsock *s, bool weak)
+{
+    announce(s, weak);
+    tctx_settle();
 }
 
 void tlisten_begin(struct tsock *s)
@@ -51,9 +59,11 @@ void tlisten_begin(struct tsock *s)
         tlisten_defer();
 }
 
+/* Does not wait: the listener exists already, so nothing can be refused, and the engine gives the
+ * connections to another process whichever of the two is announced first. */
 void tlisten_weaken(struct tsock *s)
 {
-    tlisten_announce(s, true);
+    announce(s, true);
 }
 
 void tsock_use(struct tsock *s)

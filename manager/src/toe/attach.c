@@ -111,7 +111,7 @@ static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, siz
     size_t n;
     ssize_t got;
 
-    thost_yield(); /* a TOE in this thread answers now */
+    thost_yield(0); /* a TOE in this thread answers now */
     do
         got = sys_recvmsg(qp->ctl_fd, &m, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);
