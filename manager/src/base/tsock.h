@@ -120,11 +120,14 @@ struct tsock {
     uint8_t unconnected;    /* TS_DEAD by shutdown() while connecting or listening: usable as new */
     uint8_t connect_unreported; /* TS_OPEN: connect() has not yet returned 0 for it */
     uint8_t abort;              /* tsock_end() resets the connection, whatever SO_LINGER says */
-    uint8_t asked;              /* TS_CONNECTING: queue pairs that got the CONNECT */
-    uint8_t elsewhere;          /* TS_CONNECTING: send it to the next queue pair */
-    uint8_t wants_fast;         /* TS_CONNECTING: waits for CONNECT_READY */
-    uint8_t fast;      /* TS_CONNECTING: CONNECT_READY received; the SYN waits for data ... */
-    uint8_t fast_sent; /* ... which has been sent */
+    uint32_t within;    /* TS_CONNECTING: IP_LOCAL_PORT_RANGE, if the TOE chooses the port */
+    uint8_t chosen;     /* bind() to port 0 chose its port, which ... */
+    uint8_t released;   /* ... a failed connect() has released: only the address is bound */
+    uint8_t asked;      /* TS_CONNECTING: queue pairs that got the CONNECT */
+    uint8_t elsewhere;  /* TS_CONNECTING: send it to the next queue pair */
+    uint8_t wants_fast; /* TS_CONNECTING: waits for CONNECT_READY */
+    uint8_t fast;       /* TS_CONNECTING: CONNECT_READY received; the SYN waits for data ... */
+    uint8_t fast_sent;  /* ... which has been sent */
     uint8_t oob_byte;
     uint32_t oob_pos; /* stream offset of the last urgent byte */
     int32_t owner;    /* of F_SETOWN: gets SIGURG */
