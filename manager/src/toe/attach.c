@@ -22,7 +22,7 @@
 
 #define WELCOME_SECS 5
 #define WELCOME_FDS  2
-#define SLOTS_LEAST  16 /* fewer do not make a server */
+#define SLOTS_LEAST  1 /* serves one client after another; without a queue pair all of them wait */
 
 static int fail(char *err, size_t size, const char *what, const char *detail)
 {
