@@ -517,7 +517,7 @@ toec_time toec_poll(struct toec_stack *s, toec_time now)
 /* ---- other functions that an engine calls ---- */
 
 int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
-                      const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
+                      const struct toec_addr *remote, toec_u16 remote_port, toec_u32 local_port,
                       const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow)
 {
     (void)s;
@@ -687,6 +687,14 @@ void toec_neighbour(struct toec_stack *s, const struct toec_addr *addr, const to
     (void)addr;
     (void)mac;
     (void)now;
+}
+
+void toec_set_ports(struct toec_stack *s, toec_u16 first, toec_u16 last, const toec_u8 *reserved)
+{
+    (void)s;
+    (void)first;
+    (void)last;
+    (void)reserved;
 }
 
 void toec_routes_changed(struct toec_stack *s)

@@ -106,7 +106,8 @@ static int limits_valid(const struct toec_config *c)
            (unsigned)c->cc <= TOEC_CC_BBR && c->home_index < c->home_count &&
            c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) && c->max_ao_keys <= MAX_AO_KEYS &&
            (c->max_ao_keys == 0 || c->ao) && c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE &&
-           c->mtu_probing >= TOEC_MTU_PROBING_OFF && c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
+           c->port_first <= c->port_last && c->mtu_probing >= TOEC_MTU_PROBING_OFF &&
+           c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
 }
 
 /* ---- memory ---- */
@@ -273,6 +274,13 @@ void toec_set_prefix(struct toec_stack *s, unsigned prefix_len)
 {
     s->cfg.prefix_len = (toec_u8)prefix_len;
     s->mask4 = mask_of(prefix_len);
+}
+
+void toec_set_ports(struct toec_stack *s, toec_u16 first, toec_u16 last, const toec_u8 *reserved)
+{
+    s->cfg.port_first = first;
+    s->cfg.port_last = last;
+    s->cfg.ports_reserved = reserved;
 }
 
 /* ---- events ---- */

@@ -245,11 +245,11 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
 
 /* ---- applications ---- */
 
-struct conn *sim_connect_from(struct sim *s, unsigned from, uint16_t local_port, uint16_t port,
+struct conn *sim_connect_from(struct sim *s, unsigned from, uint32_t local_port, uint16_t port,
                               int *result)
 {
     struct host *h = &s->host[from];
-    struct conn *c = conn_new(h, local_port, port, 1);
+    struct conn *c = conn_new(h, (uint16_t)local_port, port, 1);
     struct toec_addr remote;
     struct toec_buffers b;
     struct toec_info info;
@@ -261,7 +261,7 @@ struct conn *sim_connect_from(struct sim *s, unsigned from, uint16_t local_port,
     if (sim_ip6)
         sim_address6(remote.b, from == 0 ? 1 : 0);
     buffers_of(c, &b);
-    r = toec_connect(h->stack, &remote, port, local_port, &b, s->now, &c->flow);
+    r = toec_connect_from(h->stack, 0, &remote, port, local_port, &b, s->now, &c->flow);
     if (result)
         *result = r;
     else

@@ -120,7 +120,7 @@ toec_time sim_transfer(struct sim *s, struct conn *c, uint64_t goal, toec_time l
 void sim_assert_clean(struct sim *s);
 
 struct conn *sim_connect(struct sim *s, unsigned from, uint16_t port);
-struct conn *sim_connect_from(struct sim *s, unsigned from, uint16_t local_port, uint16_t port,
+struct conn *sim_connect_from(struct sim *s, unsigned from, uint32_t local_port, uint16_t port,
                               int *result);
 void sim_listen(struct sim *s, unsigned host, uint16_t port, uint32_t backlog, uint32_t *id);
 /* Writes up to n bytes of the pattern; returns the number that fitted. */

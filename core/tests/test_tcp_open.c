@@ -325,6 +325,47 @@ static void test_ports(void **state)
     sim_stop(&s);
 }
 
+/* The integrator's range and reserved ports, and a range of one connection. */
+static void test_port_settings(void **state)
+{
+    static uint8_t reserved[65536 / 8];
+    unsigned used[10] = {0}, i;
+    struct sim s;
+    int r;
+
+    (void)state;
+    craft_init(&s);
+    s.host[0].cfg.port_first = 2000;
+    s.host[0].cfg.port_last = 1999;
+    assert_int_equal(toec_size(&s.host[0].cfg), 0);
+    s.host[0].cfg.port_last = 2009;
+    reserved[2003 / 8] |= 1u << 2003 % 8;
+    s.host[0].cfg.ports_reserved = reserved;
+    craft_start(&s);
+    for (i = 0; i < 9; i++)
+        used[sim_connect(&s, 0, 80)->local_port - 2000]++;
+    for (i = 0; i < 10; i++)
+        assert_int_equal(used[i], i != 3);
+    sim_connect_from(&s, 0, 0, 80, &r);
+    assert_int_equal(r, TOEC_E_NOTAVAIL);
+    sim_connect_from(&s, 0, 2003, 80, &r);
+    assert_int_equal(r, 0);
+
+    toec_set_ports(s.host[0].stack, 3000, 3999, 0);
+    assert_in_range(sim_connect(&s, 0, 80)->local_port, 3000, 3999);
+    for (i = 0; i < 4; i++) /* as IP_LOCAL_PORT_RANGE */
+        assert_in_range(sim_connect_from(&s, 0, 3100 | 3103u << 16, 81, &r)->local_port, 3100,
+                        3103);
+    sim_connect_from(&s, 0, 3100 | 3103u << 16, 81, &r);
+    assert_int_equal(r, TOEC_E_NOTAVAIL);
+    assert_in_range(sim_connect_from(&s, 0, 3998 | 65535u << 16, 81, &r)->local_port, 3998, 3999);
+    assert_in_range(sim_connect_from(&s, 0, 1 | 3001u << 16, 81, &r)->local_port, 3000, 3001);
+    assert_in_range(sim_connect_from(&s, 0, 1 | 2u << 16, 81, &r)->local_port, 3000, 3999);
+    sim_connect_from(&s, 0, 3103 | 3100u << 16, 81, &r);
+    assert_int_equal(r, TOEC_E_INVAL);
+    sim_stop(&s);
+}
+
 /* Each of several stacks behind one address chooses ports whose replies are delivered to it. */
 static void test_ports_home(void **state)
 {
@@ -443,6 +484,7 @@ int main(void)
         cmocka_unit_test(test_connect_errors),
         cmocka_unit_test(test_connect_no_neighbour),
         cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_port_settings),
         cmocka_unit_test(test_ports_home),
         cmocka_unit_test(test_ports_in_time_wait),
         cmocka_unit_test(test_local_port),

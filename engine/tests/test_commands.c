@@ -172,7 +172,7 @@ static const struct bad table[] = {
      VALUE},
     /* active open */
     {"CONNECT port 0", CONNECT, 0, NONE, 0, 1, IP_B, 0, VALUE},
-    {"CONNECT local port", CONNECT, 0, NONE, 80, 1, IP_B, 65536, VALUE},
+    {"CONNECT range of local ports", CONNECT, 0, NONE, 80, 1, IP_B, 1 << 16 | 2, VALUE},
     {"CONNECT index", CONNECT, V6, NONE, 80, 1, 4, 0, VALUE},
     /* lengths */
     {"SEND nothing", TOE_CMD_SEND, 0, OPEN, 0, 0, 0, 0, VALUE},

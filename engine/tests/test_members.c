@@ -138,6 +138,24 @@ static void test_what_a_weak_member_did_not_accept_is_who_serves_s(void **state)
     host_detach(&w->t, &z);
 }
 
+/* A master that is preempted within fork(): its worker listens before the master's listener becomes
+ * WEAK. What arrived before is the worker's. */
+static void test_a_member_that_becomes_weak_after_another_listens(void **state)
+{
+    struct hosts *w = *state;
+    uint32_t f1, f2, y2;
+    struct host z;
+
+    begin_moved(w, &z, &f1, &f2, &y2);
+    host_put(&z, TOE_CMD_LISTEN, 0, PORT, 9, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    host_want_nothing(&z);
+    host_put(&w->x, TOE_CMD_LISTEN, TOE_F_LISTEN_WEAK, PORT, 7, 0, 8);
+    bench_run(&w->t, NS_PER_S);
+    want_moved(w, &z, f2, y2, 5000);
+    host_detach(&w->t, &z);
+}
+
 static void test_what_a_listener_leaves_is_the_other_s(void **state)
 {
     struct hosts *w = *state;
@@ -527,6 +545,7 @@ int main(void)
         T(test_a_full_queue_pair_may_turn_one_listener_weak),
         T(test_what_a_weak_member_did_not_accept_is_who_serves_s),
         T(test_what_a_listener_leaves_is_the_other_s),
+        T(test_a_member_that_becomes_weak_after_another_listens),
         T(test_what_waits_with_a_weak_member),
         T(test_a_flow_moves_to_a_listener_with_a_full_backlog),
         T(test_a_member_that_waits_gets_flows_one_at_a_time),

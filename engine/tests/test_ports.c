@@ -12,6 +12,8 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -26,6 +28,7 @@
 #include "base/clock.h"
 #include "hosts/shared.h"
 #include "kernel/bound_sockets.h"
+#include "kernel/port_range.h"
 #include "kernel/routes.h"
 
 static const uint8_t loopback[4] = {127, 0, 0, 1};
@@ -313,7 +316,7 @@ static void to_be_bound_is_not_to_listen(void **state)
     /* it may connect from there, but gets no connections for the kernel's listener */
     assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), 0);
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
-    ports_leave(p, port, 1);
+    ports_leave(p, port, 1, 1);
     end_stranger(who);
     close(fd);
     close(victim);
@@ -342,7 +345,7 @@ static void a_port_that_another_user_has_on_the_toe(void **state)
     port = 0; /* connected from */
     assert_int_equal(ports_connect(p, &nowhere, &port, 0, &user), 0);
     assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), TOE_R_ADDRINUSE);
-    ports_leave(p, port, 1);
+    ports_leave(p, port, 1, 1);
     end_stranger(who);
     end(p);
 }
@@ -442,7 +445,7 @@ static void a_port_of_the_hosts_own(void **state)
     close(fd);
     fd = kernel_socket(port, 0, 1); /* and anybody may have the port */
     assert_true(fd >= 0);
-    ports_leave(p, port, 1);
+    ports_leave(p, port, 1, 1);
     assert_int_equal(taken[port], 0);
     close(fd);
     end(p);
@@ -461,7 +464,7 @@ static void a_port_that_the_host_has_bound(void **state)
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
     assert_true(taken[port] & NETIO_TAKE);
     assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), TOE_R_ADDRINUSE);
-    ports_leave(p, port, 1);
+    ports_leave(p, port, 1, 1);
     assert_int_equal(taken[port], 0);
     fd = kernel_socket(port, 0, 1);
     assert_true(fd >= 0);
@@ -482,23 +485,111 @@ static void chosen_ports_stay_for_a_while(void **state)
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
     assert_int_equal(ports_connect(p, &nowhere, &again, 0, &own), 0);
     assert_int_equal(again, port); /* to another peer it may be used */
-    ports_leave(p, again, 1);
+    ports_leave(p, again, 1, 1);
     for (try = 0; again == port && try < PORTS_TRIES; try++) {
         again = 0;
         assert_int_equal(ports_connect(p, &nowhere, &again, try, &own), 0);
         if (again == port)
-            ports_leave(p, again, 1);
+            ports_leave(p, again, 1, 1);
     }
     assert_int_not_equal(again, port); /* to the same a new one is found */
-    ports_leave(p, port, 1 * NS_PER_S);
+    ports_leave(p, port, 1, 1 * NS_PER_S);
     assert_int_equal(ports_tidy(p, 50 * NS_PER_S), 1);
     assert_int_equal(taken[port], NETIO_TAKE); /* TIME-WAIT */
     assert_int_equal(ports_tidy(p, 70 * NS_PER_S), 1);
     assert_int_equal(taken[port], 0);
     assert_int_equal(taken[again], NETIO_TAKE); /* in use */
-    ports_leave(p, again, 80 * NS_PER_S);
+    ports_leave(p, again, 1, 80 * NS_PER_S);
     assert_int_equal(ports_tidy(p, 150 * NS_PER_S), 0);
     end(p);
+}
+
+/* Nothing of a refused connection is in TIME-WAIT. */
+static void a_port_of_a_refused_connection_is_free(void **state)
+{
+    struct ports *p = begin();
+    uint16_t port = 0;
+
+    (void)state;
+    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
+    ports_leave(p, port, 0, 1);
+    assert_int_equal(taken[port], 0);
+    assert_int_equal(ports_tidy(p, 2), 0);
+    end(p);
+}
+
+/* Ports that were chosen before are chosen again only where the kernel would choose them now. */
+static void a_range_of_chosen_ports(void **state)
+{
+    static struct port_range range;
+    const uint16_t low = 41400;
+    struct asker one = {.pid = own.pid, .uid = own.uid, .within = low | (low + 2u) << 16};
+    struct ports *p = begin();
+    uint16_t port = 0, first, n;
+
+    (void)state;
+    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
+    range.first = range.last = (uint16_t)(port < 60000 ? port + 1 : port - 1);
+    ports_set_range(p, &range);
+    first = port;
+    port = 0;
+    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
+    assert_int_not_equal(port, first);
+    range.first = 1;
+    range.last = 65535;
+    range.reserved[first / 8] |= (uint8_t)(1u << first % 8);
+    for (n = 0; n < 9; n++) { /* three ports, each for several peers */
+        port = 0;
+        assert_int_equal(ports_connect(p, &nowhere, &port, n < 3 ? PORTS_TRIES : 0, &one), 0);
+        assert_in_range(port, low, low + 2);
+    }
+    end(p);
+}
+
+static void put_setting(const char *dir, const char *name, const char *text)
+{
+    char path[256];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+static void settings_of_the_machine(void **state)
+{
+    static const uint16_t listed[] = {0, 22, 8000, 8003, 8008, 65535};
+    char dir[] = "/tmp/toehold-ports-XXXXXX", path[256];
+    static struct port_range r;
+    uint32_t n = 0, i;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    port_range_read(dir, &r); /* there are none: defaults */
+    assert_int_equal(r.last, 0);
+    put_setting(dir, "ip_local_port_range", "40000\t40999\n");
+    put_setting(dir, "ip_local_reserved_ports", "0,22,8000-8003,8008,65535\n");
+    port_range_read(dir, &r);
+    assert_int_equal(r.first, 40000);
+    assert_int_equal(r.last, 40999);
+    for (i = 0; i < 65536; i++)
+        n += r.reserved[i / 8] >> i % 8 & 1;
+    assert_int_equal(n, 8);
+    for (i = 0; i < sizeof(listed) / sizeof(listed[0]); i++)
+        assert_true(r.reserved[listed[i] / 8] >> listed[i] % 8 & 1);
+    put_setting(dir, "ip_local_port_range", "9 8\n");
+    put_setting(dir, "ip_local_reserved_ports", "7,65536-65537\n");
+    port_range_read(dir, &r);
+    assert_int_equal(r.last, 0);
+    assert_int_equal(r.reserved[0], 1u << 7);
+    assert_int_equal(r.reserved[8191], 0);
+    snprintf(path, sizeof(path), "%s/ip_local_port_range", dir);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof(path), "%s/ip_local_reserved_ports", dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(dir), 0);
 }
 
 static void low_ports_are_for_those_who_may(void **state)
@@ -597,7 +688,7 @@ static const struct toec_addr loopback6 = {{[15] = 1}}, other6 = {{0xfd, [15] = 
 /* A listening socket of the kernel's. *port 0: it chooses. -1: refused. */
 static int listener6(const struct toec_addr *at, uint16_t *port)
 {
-    int fd = bound_make(NULL, at, 1, port, 0);
+    int fd = bound_make(NULL, at, 1, port, 0, 0);
 
     if (fd >= 0)
         assert_int_equal(listen(fd, 1), 0);
@@ -620,7 +711,7 @@ static void a_listener_at_one_address(void **state)
     assert_int_equal(ports_listen(p, &other6, port, &own, &other), TOE_R_ADDRINUSE);
     assert_int_equal(ports_connect(p, &other6, &port, 0, &own), TOE_R_ADDRINUSE);
     assert_int_equal(ports_connect(p, &loopback6, &port, 0, &own), 0);
-    ports_leave(p, port, 1);
+    ports_leave(p, port, 1, 1);
     ports_unlisten(p, port, kept);
     assert_int_equal(taken[port], 0);
     assert_int_equal(places, 0);
@@ -666,7 +757,7 @@ static void chosen_ports_of_ip6(void **state)
     assert_int_equal(taken[port], NETIO_TAKE);
     same = port;
     assert_int_equal(listener6(NULL, &same), -1);
-    ports_leave(p, port, 1 * NS_PER_S);
+    ports_leave(p, port, 1, 1 * NS_PER_S);
     assert_int_equal(ports_tidy(p, 70 * NS_PER_S), 0);
     assert_int_equal(taken[port], 0);
     end(p);
@@ -693,6 +784,9 @@ int main(void)
         cmocka_unit_test(low_ports_are_for_those_who_may),
         cmocka_unit_test(the_longest_prefix_and_the_least_metric),
         cmocka_unit_test(routes_are_of_one_family),
+        cmocka_unit_test(a_port_of_a_refused_connection_is_free),
+        cmocka_unit_test(a_range_of_chosen_ports),
+        cmocka_unit_test(settings_of_the_machine),
         cmocka_unit_test(a_listener_at_one_address),
         cmocka_unit_test(a_listener_at_all_of_them),
         cmocka_unit_test(chosen_ports_of_ip6),

@@ -30,7 +30,7 @@ if not pid:
 
 
 @pytest.mark.shows("accept with a limit of address space")
-@pytest.mark.parametrize("room", [400 * MB, 64 * MB, 12 * MB], ids=lambda n: f"{n // MB}MB")
+@pytest.mark.parametrize("room", [400 * MB, 64 * MB, 12 * MB, 2 * MB], ids=lambda n: f"{n // MB}MB")
 def test_a_worker_with_little_address_space(lab, robot, room):
     robot(WORKER, ip=lab.ip, port=PORT, room=room)
     for _ in range(3):

@@ -112,6 +112,11 @@ struct toec_config {
     toec_u32 home_index;
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() maps to home_index. 0
                           * or 1: one stack */
+    /* Ephemeral ports, as net.ipv4.ip_local_port_range of Linux; 0, 0: 32768 to 60999. The bitmap
+     * has bit n % 8 of byte n / 8 set for a port n that is never chosen, and must stay valid; 0:
+     * none */
+    toec_u16 port_first, port_last;
+    const toec_u8 *ports_reserved;
     toec_u32 rfc1337; /* not 0: a RST does not end TIME-WAIT (RFC 1337), as net.ipv4.tcp_rfc1337 of
                        * Linux; 0: one with the expected sequence number does */
 };
@@ -262,6 +267,9 @@ int toec_bind_ok(const struct toec_stack *s, const struct toec_addr *addr, toec_
 /* Stops listening. Drops half-open flows of the listener, keeps established ones. */
 int toec_unlisten(struct toec_stack *s, toec_u32 id);
 
+/* Sets the ephemeral ports again, as in the configuration. */
+void toec_set_ports(struct toec_stack *s, toec_u16 first, toec_u16 last, const toec_u8 *reserved);
+
 /* Opens a connection. local_port 0: ephemeral (RFC 6056). A port whose answers would go to another
  * stack (home_index) returns TOEC_E_NOTAVAIL. TOEC_EV_ESTABLISHED or TOEC_EV_GONE reports the
  * result. */
@@ -269,9 +277,11 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
                  toec_u16 local_port, const struct toec_buffers *bufs, toec_time now,
                  struct toec_tcb **flow);
 /* Does the same from this own address; 0 or :: lets the stack choose (RFC 6724). TOEC_E_NOTAVAIL:
- * not an own address. TOEC_E_INVAL: the families differ. */
+ * not an own address. TOEC_E_INVAL: the families differ. local_port may be a range, too: first |
+ * last << 16, last not 0. As with IP_LOCAL_PORT_RANGE of Linux, each of the two limits the choice
+ * if it is an ephemeral port. */
 int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
-                      const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
+                      const struct toec_addr *remote, toec_u16 remote_port, toec_u32 local_port,
                       const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow);
 
 /* Announces n more bytes in the send stream. push: the writer has no more for now (PSH). Without

@@ -109,19 +109,44 @@ static int port_is_free(struct toec_stack *s, const struct toec_tuple *id, toec_
            !toec_listener_find(s, id->local, id->local_port);
 }
 
-toec_u16 toec_port_pick(struct toec_stack *s, const struct toec_tuple *id, toec_time now)
+static int port_is_reserved(const struct toec_stack *s, toec_u32 port)
+{
+    const toec_u8 *map = s->cfg.ports_reserved;
+
+    return map && (map[port / 8] >> port % 8 & 1);
+}
+
+/* Returns the number of ports to choose from, and the first of them. */
+static toec_u32 port_range(const struct toec_stack *s, toec_u32 within, toec_u32 *first)
+{
+    toec_u32 low = s->cfg.port_last ? s->cfg.port_first : TOEC_PORT_FIRST;
+    toec_u32 high = s->cfg.port_last ? s->cfg.port_last : TOEC_PORT_FIRST + TOEC_PORT_COUNT - 1;
+
+    /* as inet_sk_get_local_port_range() of Linux */
+    if (within && (within & 0xffffu) >= low && (within & 0xffffu) <= high)
+        low = within & 0xffffu;
+    if (within >> 16 >= low && within >> 16 <= high)
+        high = within >> 16;
+    *first = low;
+    return high - low + 1;
+}
+
+toec_u16 toec_port_pick(struct toec_stack *s, const struct toec_tuple *id, toec_u32 within,
+                        toec_time now)
 {
     struct toec_tuple try = *id;
+    toec_u32 first, count = port_range(s, within, &first);
     /* RFC 6056 3.3.1, simple port randomization (R6056-01): with a keyed generator a port reveals
      * nothing about other ports. A counter, even one of sixteen selected by a keyed hash (3.3.4),
      * lets a destination count the connections to others (R6056-02). Recently used ports are
      * skipped below. */
-    toec_u32 at = toec_rand32(s) % TOEC_PORT_COUNT, i;
+    toec_u32 at = toec_rand32(s) % count, i;
 
-    for (i = 0; i < TOEC_PORT_COUNT; i++) {
-        try.local_port = (toec_u16)(TOEC_PORT_FIRST + at);
-        at = at + 1 < TOEC_PORT_COUNT ? at + 1 : 0;
-        if (toec_port_is_home(s, &try) && port_is_free(s, &try, now))
+    for (i = 0; i < count; i++) {
+        try.local_port = (toec_u16)(first + at);
+        at = at + 1 < count ? at + 1 : 0;
+        if (!port_is_reserved(s, try.local_port) && toec_port_is_home(s, &try) &&
+            port_is_free(s, &try, now))
             return try.local_port;
     }
     TOEC_COUNT(s, tcp_no_port);

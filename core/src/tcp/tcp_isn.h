@@ -15,7 +15,9 @@ toec_u32 toec_cookie_make(struct toec_stack *s, const struct toec_seg *g, toec_t
 unsigned toec_cookie_check(struct toec_stack *s, const struct toec_seg *g, toec_time now);
 /* Returns not 0 when segments of this 4-tuple reach this stack (see toec_config.home_index). */
 int toec_port_is_home(const struct toec_stack *s, const struct toec_tuple *id);
-/* Returns a free local port for the rest of id, or 0 (counted). */
-toec_u16 toec_port_pick(struct toec_stack *s, const struct toec_tuple *id, toec_time now);
+/* Returns a free local port for the rest of id, or 0 (counted). within: 0, or a range (see
+ * toec_connect_from()). */
+toec_u16 toec_port_pick(struct toec_stack *s, const struct toec_tuple *id, toec_u32 within,
+                        toec_time now);
 
 #endif

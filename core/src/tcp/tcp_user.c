@@ -45,7 +45,7 @@ int toec_connect(struct toec_stack *s, const struct toec_addr *remote, toec_u16 
 /* RFC 9293 MUST-43, MUST-44, MUST-46: the local address may be specified; there are no paths to
  * multicast or broadcast addresses. */
 int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
-                      const struct toec_addr *remote, toec_u16 remote_port, toec_u16 local_port,
+                      const struct toec_addr *remote, toec_u16 remote_port, toec_u32 local_port,
                       const struct toec_buffers *bufs, toec_time now, struct toec_tcb **flow)
 {
     struct toec_path path;
@@ -57,17 +57,18 @@ int toec_connect_from(struct toec_stack *s, const struct toec_addr *local,
     int r;
 
     if (!remote || toec_addr_is_zero(remote) || remote_port == 0 || !flow || !bufs ||
-        !toec_buffers_ok(bufs))
+        !toec_buffers_ok(bufs) ||
+        (local_port > 0xffffu && (local_port & 0xffffu) > local_port >> 16))
         return TOEC_E_INVAL;
     r = route(s, local, remote, &src, &path);
     if (r)
         return r;
     id.local = &src;
     id.remote = remote;
-    id.local_port = local_port;
+    id.local_port = (toec_u16)local_port;
     id.remote_port = remote_port;
-    if (local_port == 0)
-        id.local_port = toec_port_pick(s, &id, now);
+    if (local_port == 0 || local_port > 0xffffu)
+        id.local_port = toec_port_pick(s, &id, local_port, now);
     if (id.local_port == 0 || !toec_port_is_home(s, &id))
         return TOEC_E_NOTAVAIL;
     hash = toec_tuple_hash(s, &id);

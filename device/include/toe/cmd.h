@@ -26,11 +26,12 @@ enum toe_cmd_type {
     TOE_CMD_LISTEN = 1,
     /* flow listener id; flows not yet accepted are reset, accepted ones stay */
     TOE_CMD_UNLISTEN = 2,
-    /* aux port, flow cookie, arg0 IPv4 address or address-table index with V6, arg1 local port
-     * or 0. FAST: Fast Open (RFC 7413): when data may go with the SYN, CONNECT_READY names the
-     * flow before the SEND passes, and the SYN waits for its first SEND; else as without FAST,
-     * and a Fast Open cookie is asked for. NOCOOKIE, with FAST: data may go with the SYN without
-     * a cookie */
+    /* aux port, flow cookie, arg0 IPv4 address or address-table index with V6, arg1 local port,
+     * 0 for one that the TOE chooses, or first | last << 16 for one that it chooses in that
+     * range (last not 0). FAST: Fast Open (RFC 7413): when data may go with the SYN,
+     * CONNECT_READY names the flow before the SEND passes, and the SYN waits for its first SEND;
+     * else as without FAST, and a Fast Open cookie is asked for. NOCOOKIE, with FAST: data may
+     * go with the SYN without a cookie */
     TOE_CMD_CONNECT = 3,
     /* flow, arg0 bytes in the send buffer after those announced before; 0 only where a SYN waits
      * for data. URGENT: the last of them ends urgent data (RFC 9293 3.8.5). EOR, only if the

@@ -124,7 +124,7 @@ static int do_connect(struct qp *qp, const struct command *c)
     struct slot *s;
     int rc, room = 0, reason = read_address(qp, c, c->flags & TOE_F_CONNECT_V6, &addr, &local);
 
-    if (reason == 0 && (c->aux == 0 || c->arg1 > 0xffff))
+    if (reason == 0 && (c->aux == 0 || (c->arg1 > 0xffff && (c->arg1 & 0xffff) > c->arg1 >> 16)))
         reason = TOE_R_INVAL;
     if (reason)
         return reason;
@@ -140,7 +140,7 @@ static int do_connect(struct qp *qp, const struct command *c)
     bufs.owner = s;
     bufs.tx_size = qp->cfg.tx_size;
     bufs.rx_size = qp->cfg.rx_size;
-    rc = shared_connect(s, &local, &addr, c->aux, (uint16_t)c->arg1, &bufs);
+    rc = shared_connect(s, &local, &addr, c->aux, c->arg1, &bufs);
     if (rc < 0)
         connect_failed(qp, s, c->flow, -rc);
     else if (c->flags & TOE_F_CONNECT_FAST)

@@ -167,21 +167,24 @@ void shared_leave(struct slot *s)
     if (!qp->ports || !qp->ports[s->index])
         return;
     has = qp->ports[s->index];
-    ports_leave(qp->engine->cfg.shared->ports[!!(has & SHARED_IP6)], (uint16_t)has, engine_clock());
+    ports_leave(qp->engine->cfg.shared->ports[!!(has & SHARED_IP6)], (uint16_t)has,
+                s->state != SLOT_OPENING, engine_clock());
     qp->ports[s->index] = 0;
 }
 
 int shared_connect(struct slot *s, const struct toec_addr *local, const struct toec_addr *to,
-                   uint16_t to_port, uint16_t local_port, const struct toec_buffers *bufs)
+                   uint16_t to_port, uint32_t local_port, const struct toec_buffers *bufs)
 {
+    const uint32_t within = local_port > 0xffff ? local_port : 0;
+    const uint16_t given = within ? 0 : (uint16_t)local_port;
     struct engine *e = s->qp->engine;
     const struct shared *sh = e->cfg.shared;
-    const struct asker who = {.pid = s->qp->pid, .uid = s->qp->uid};
+    const struct asker who = {.pid = s->qp->pid, .uid = s->qp->uid, .within = within};
     struct ports *ports = sh ? sh->ports[!routes_is4(to)] : NULL;
     int rc = TOEC_E_NOTAVAIL;
     unsigned i;
 
-    if (!sh && local_port && !owner_may_use(s->qp, local_port)) {
+    if (!sh && given && !owner_may_use(s->qp, given)) {
         engine_count(e, EC_port_refused);
         return -TOE_R_ADDRINUSE;
     }
@@ -190,10 +193,10 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     if (!ports)
         return TOEC_E_UNREACH;
     for (i = 0; i < PORTS_TRIES && (rc == TOEC_E_NOTAVAIL || rc == TOEC_E_INUSE); i++) {
-        uint16_t port = local_port;
+        uint16_t port = given;
         int reason = ports_connect(ports, local, &port, i, &who);
 
-        if (reason == TOE_R_ADDRNOTAVAIL && !local_port)
+        if (reason == TOE_R_ADDRNOTAVAIL && !given)
             continue; /* the next choice may succeed */
         if (reason) {
             engine_count(e, EC_port_refused);
@@ -203,8 +206,8 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
         if (rc == 0)
             note_port(s, port, !routes_is4(to));
         else
-            ports_leave(ports, port, engine_clock());
-        if (local_port)
+            ports_leave(ports, port, 0, engine_clock());
+        if (given)
             break;
     }
     return rc;

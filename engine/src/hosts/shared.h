@@ -41,7 +41,7 @@ void shared_reset(struct engine *e, void *arg);
 /* Opens a connection from one of the TOE's ports, like toec_connect_from(). Returns 0 or a
  * TOEC_E_*. Without a shared address it only calls toec_connect_from(). */
 int shared_connect(struct slot *s, const struct toec_addr *local, const struct toec_addr *to,
-                   uint16_t to_port, uint16_t local_port, const struct toec_buffers *bufs);
+                   uint16_t to_port, uint32_t local_port, const struct toec_buffers *bufs);
 /* Called before a peer opens a flow of this slot. */
 void shared_accept(struct slot *s, const struct toec_addr *local, uint16_t port);
 /* Called when the slot's flow has ended. */

@@ -43,6 +43,10 @@
 
 #define END_S 1 /* time for closing the sockets at the end */
 
+#ifndef IP_LOCAL_PORT_RANGE /* Linux 6.3 */
+#define IP_LOCAL_PORT_RANGE 51
+#endif
+
 struct bound {
     uint8_t ip[4];
     int ip6;
@@ -121,7 +125,7 @@ static void put_aside(struct bound *b, int fd)
 }
 
 int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t *port,
-               int reuse)
+               uint32_t within, int reuse)
 {
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(*port)};
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(*port)};
@@ -143,6 +147,7 @@ int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, 
     /* IPv6 and IPv4 ports are independent */
     if ((!ip && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) ||
         (reuse && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse))) ||
+        (within && setsockopt(fd, IPPROTO_IP, IP_LOCAL_PORT_RANGE, &within, sizeof(within))) ||
         bind(fd, a, len) || getsockname(fd, a, &len)) {
         close(fd);
         return -1;
@@ -164,7 +169,7 @@ struct bound *bound_new(const uint8_t ip[4], unsigned ifindex)
     b->ifindex = ifindex;
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->some, NULL);
-    b->guard = bound_make(ip, NULL, ifindex, &port, 0);
+    b->guard = bound_make(ip, NULL, ifindex, &port, 0, 0);
     if (b->guard < 0) {
         bound_free(b);
         return NULL;

@@ -19,10 +19,11 @@ struct bound *bound_new(const uint8_t ip[4], unsigned ifindex);
 void bound_free(struct bound *b);
 
 /* Creates a socket that is bound to the port and never listens: at ip, or with ip NULL an IPv6-only
- * socket at `at` (NULL: any address). *port 0: the kernel chooses the port. reuse: bind although
- * old connections of the kernel use the port. Returns -1 with errno. */
+ * socket at `at` (NULL: any address). *port 0: the kernel chooses the port, within the value of
+ * IP_LOCAL_PORT_RANGE if not 0. reuse: bind although old connections of the kernel use the port.
+ * Returns -1 with errno. */
 int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t *port,
-               int reuse);
+               uint32_t within, int reuse);
 
 #define BOUND_LISTENS 1 /* it listens */
 #define BOUND_HELD    2 /* it is bound, and listens or is not connected */

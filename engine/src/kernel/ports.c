@@ -29,6 +29,7 @@
 #define PORTS       65536u
 #define CHOSEN_MAX  16384u          /* limit of ports chosen by the kernel for connections */
 #define LINGER      (61 * NS_PER_S) /* TIME-WAIT plus a margin */
+#define REUSE_LOOKS 16u             /* ports examined for one that may be chosen again */
 #define REUSE_TRIES 4u              /* attempts with ports already held before a new one */
 #define PLACES      TOEC_GIVEN_MAX  /* addresses of one port: as many as there are */
 
@@ -40,6 +41,7 @@ struct port {
     uint16_t at;    /* its index in held[] */
     uint8_t held;   /* it is in held[] */
     uint8_t chosen; /* chosen by the kernel, for connections */
+    uint8_t opened; /* ... and one was established, so it may be in TIME-WAIT */
     uint8_t mixed;  /* the kernel may have connections with it */
     uint8_t lent;   /* fd_plus_1 is a host's socket; others may share the port */
     uint8_t wide;   /* at every address; else at those in `place` */
@@ -57,7 +59,8 @@ struct ports {
     const struct ports_ops *ops;
     void *arg;
     uint32_t count, chosen;
-    uint32_t low; /* the first unprivileged port */
+    uint32_t low;                   /* the first unprivileged port */
+    const struct port_range *range; /* NULL: any port */
     struct port *port;
     uint16_t held[PORTS];
 };
@@ -214,9 +217,10 @@ void ports_free(struct ports *p)
 /* ---- binding ---- */
 
 /* Binds a socket that never listens; *port 0: the kernel chooses. Returns it, or -1. */
-static int bind_own(const struct ports *p, const struct toec_addr *at, uint16_t *port, int reuse)
+static int bind_own(const struct ports *p, const struct toec_addr *at, uint16_t *port,
+                    uint32_t within, int reuse)
 {
-    int fd = bound_make(p->ip6 ? NULL : p->ip, at, p->ifindex, port, reuse);
+    int fd = bound_make(p->ip6 ? NULL : p->ip, at, p->ifindex, port, within, reuse);
     const int off = 0;
 
     /* No other socket may listen there, even one with SO_REUSEADDR. */
@@ -246,7 +250,7 @@ static int may_join(const struct port *e, uid_t uid)
 static int bind_unused(struct ports *p, const struct toec_addr *at, uint16_t port, uid_t uid,
                        int reuse)
 {
-    int fd = may_bind(p, uid, port) ? bind_own(p, at, &port, reuse) : -1;
+    int fd = may_bind(p, uid, port) ? bind_own(p, at, &port, 0, reuse) : -1;
 
     if (fd < 0)
         return -1;
@@ -324,13 +328,13 @@ int ports_listen(struct ports *p, const struct toec_addr *addr, uint16_t port,
     return rc;
 }
 
-/* Handles a port that is no longer in use. One chosen by the kernel is kept for a while, for
- * further connections. */
+/* Handles a port that is no longer in use. One chosen by the kernel is kept for a while: its
+ * connections may be in TIME-WAIT, and further ones may use it. */
 static void unused(struct ports *p, uint16_t port, uint64_t now)
 {
     struct port *e = &p->port[port];
 
-    if (e->chosen)
+    if (e->chosen && e->opened)
         e->free_at = now + LINGER;
     else
         del(p, port);
@@ -366,22 +370,56 @@ static uint32_t random_below(uint32_t n)
     return (uint32_t)((uint64_t)r * n >> 32);
 }
 
-/* Chooses a port (RFC 6056): one that is held already, or a new one chosen by the kernel. 0:
- * none. */
-static uint16_t choose(struct ports *p, unsigned try, uid_t uid)
+void ports_set_range(struct ports *p, const struct port_range *r)
 {
-    uint16_t port;
-    int fd;
+    pthread_mutex_lock(&p->lock);
+    p->range = r;
+    pthread_mutex_unlock(&p->lock);
+}
 
-    if (p->count && (try < REUSE_TRIES || p->chosen >= CHOSEN_MAX)) {
-        port = p->held[random_below(p->count)];
-        if (p->port[port].chosen)
+/* Returns whether bind() may choose the port now. */
+static int may_choose(const struct ports *p, uint16_t port, uint32_t within)
+{
+    uint32_t first = p->range && p->range->last ? p->range->first : 1;
+    uint32_t last = p->range && p->range->last ? p->range->last : PORTS - 1;
+    uint32_t low = within & 0xffff, high = within >> 16;
+
+    if (p->range && (p->range->reserved[port / 8] >> port % 8 & 1))
+        return 0;
+    /* as inet_sk_get_local_port_range() of Linux */
+    low = within && low >= first && low <= last ? low : first;
+    high = within && high >= first && high <= last ? high : last;
+    return port >= low && port <= high;
+}
+
+/* Returns a port that was chosen before, 0 for none. within: 0, or a range, of which few are. */
+static uint16_t choose_held(const struct ports *p, uint32_t within)
+{
+    uint32_t at = random_below(p->count), i;
+
+    for (i = 0; i < p->count && (within || i < REUSE_LOOKS); i++) {
+        uint16_t port = p->held[(at + i) % p->count];
+
+        if (p->port[port].chosen && may_choose(p, port, within))
             return port;
     }
-    if (p->chosen >= CHOSEN_MAX)
-        return 0;
-    port = 0;
-    fd = bind_own(p, NULL, &port, 0);
+    return 0;
+}
+
+/* Chooses a port (RFC 6056): one that is held already, or a new one chosen by the kernel. 0:
+ * none. */
+static uint16_t choose(struct ports *p, unsigned try, uid_t uid, uint32_t within)
+{
+    uint16_t port = 0;
+    int fd;
+
+    if (p->count && (try < REUSE_TRIES || p->chosen >= CHOSEN_MAX))
+        port = choose_held(p, within);
+    if (port || p->chosen >= CHOSEN_MAX)
+        return port;
+    fd = bind_own(p, NULL, &port, within, 0);
+    if (fd < 0 && errno == EADDRINUSE && p->count)
+        return choose_held(p, within); /* a small range, all of it held: for other peers */
     if (fd < 0)
         return 0;
     if (p->port[port].held) { /* its old connections belong to the TOE */
@@ -454,7 +492,7 @@ int ports_connect(struct ports *p, const struct toec_addr *from, uint16_t *port,
     pthread_mutex_lock(&p->lock);
     if (*port)
         rc = use_own(p, from, *port, who);
-    else if ((*port = choose(p, try, who->uid)) == 0)
+    else if ((*port = choose(p, try, who->uid, who->within)) == 0)
         rc = TOE_R_ADDRNOTAVAIL;
     if (rc == 0)
         rc = add_place(p, *port, p->port[*port].chosen ? &anywhere : from);
@@ -474,11 +512,12 @@ void ports_accept(struct ports *p, uint16_t port)
     pthread_mutex_unlock(&p->lock);
 }
 
-void ports_leave(struct ports *p, uint16_t port, uint64_t now)
+void ports_leave(struct ports *p, uint16_t port, int opened, uint64_t now)
 {
     struct port *e = &p->port[port];
 
     pthread_mutex_lock(&p->lock);
+    e->opened |= opened != 0;
     if (--e->flows == 0 && !e->listeners)
         unused(p, port, now);
     pthread_mutex_unlock(&p->lock);
@@ -507,7 +546,7 @@ static const struct toec_field rows[] = {
 #define N(tag, member)                                                                             \
     TOEC_FIELD(tag, TOEC_FIELD_INT, struct port, member, offsetof(struct port, member))
     N(2, listeners), N(3, flows), N(4, kept),    N(5, uid),   N(6, chosen),
-    N(7, mixed),     N(8, lent),  N(9, free_at), N(10, wide),
+    N(7, mixed),     N(8, lent),  N(9, free_at), N(10, wide), N(11, opened),
 #undef N
 };
 #define ROWS       (sizeof(rows) / sizeof(rows[0]))

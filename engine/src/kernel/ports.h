@@ -19,6 +19,8 @@
 
 #include <toe/core.h>
 
+#include "port_range.h"
+
 struct ports;
 
 /* The functions that configure the XDP program. */
@@ -38,6 +40,7 @@ void ports_free(struct ports *p);
 struct asker {
     int pid;
     uid_t uid;
+    uint32_t within; /* for ports_connect(): IP_LOCAL_PORT_RANGE of its socket, or 0 */
 };
 
 /* The ports a listener holds, by family. */
@@ -63,8 +66,9 @@ int ports_connect(struct ports *p, const struct toec_addr *from, uint16_t *port,
 #define PORTS_TRIES 32u
 /* Adds a connection to a port that has a listener. */
 void ports_accept(struct ports *p, uint16_t port);
-/* Removes a connection; now: by engine_clock(). */
-void ports_leave(struct ports *p, uint16_t port, uint64_t now);
+/* Removes a connection; now: by engine_clock(). opened: 0 if it was never established, and so is
+ * not in TIME-WAIT. */
+void ports_leave(struct ports *p, uint16_t port, int opened, uint64_t now);
 
 /* Save all ports for a toed that takes over, and restore one of them. -1: impossible. */
 struct takeover;
@@ -76,6 +80,10 @@ int ports_is_ip6(const struct toec_image_in *in);
 int ports_restore(struct ports *p, const struct toec_image_in *in, struct takeover *t);
 /* Configures all ports in a new XDP program. */
 void ports_announce(struct ports *p);
+
+/* Sets the ports that ports_connect() may choose; r must stay valid. The kernel, which chooses new
+ * ones, has the same range. */
+void ports_set_range(struct ports *p, const struct port_range *r);
 
 /* Called periodically: releases ports that have been unused for the duration of TIME-WAIT. Returns
  * non-zero while ports chosen by ports_connect() remain. */

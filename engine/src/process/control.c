@@ -40,6 +40,8 @@
 #define ACCEPTS_MAX 64u
 /* How often interrupt writes are checked while hosts are attached. */
 #define WATCH_MS 100
+/* How often the settings for ephemeral ports are read, at most. */
+#define PORTS_WATCH NS_PER_S
 
 static void drop_in_engine(struct engine *e, void *arg)
 {
@@ -288,6 +290,33 @@ static void watch_engines(struct control *c)
     polling_unblock(c->polling, now - IRQ_TIME);
 }
 
+static void set_ports(struct engine *e, void *arg)
+{
+    const struct port_range *r = arg;
+
+    toec_set_ports(e->stack, r->first, r->last, r->reserved);
+}
+
+/* Follows changes of the machine's ephemeral ports, which no event announces. */
+static void watch_ports(struct control *c)
+{
+    struct port_range *next = &c->ports[!c->ports_at];
+    uint64_t now = engine_clock();
+    uint32_t i;
+
+    if (now < c->ports_next)
+        return;
+    c->ports_next = now + PORTS_WATCH;
+    port_range_read(PORT_RANGE_SYS, next);
+    if (memcmp(next, &c->ports[c->ports_at], sizeof(*next)) == 0)
+        return;
+    for (i = 0; i < c->engine_count; i++)
+        engine_call(c->engines[i], set_ports, next);
+    if (c->kernel)
+        kernel_set_range(c->kernel, next);
+    c->ports_at = !c->ports_at;
+}
+
 /* Handles the events of a shared address. Returns non-zero when toed cannot continue. */
 static int serve_kernel(struct control *c, const struct pollfd *p, int *tidy)
 {
@@ -330,6 +359,7 @@ int control_run(struct control *c)
             return EXIT_RUNTIME;
         }
         watch_engines(c);
+        watch_ports(c);
         if (n >= 0)
             serve_clients(c, p);
         if (c->given_away)

@@ -11,6 +11,7 @@
 #include "address.h"
 #include "hosts/qp.h"
 #include "kernel/link.h"
+#include "kernel/port_range.h"
 #include "options.h"
 #include "socket_file.h"
 
@@ -33,6 +34,9 @@ struct control {
     struct polling *polling; /* the polling manager (polling.h); NULL: engines interrupt */
     struct netio_info info;
     struct link link;
+    struct port_range ports[2]; /* engines use the one of ports_at; the other is for the next */
+    unsigned ports_at;
+    uint64_t ports_next;   /* when the settings are read again */
     struct kernel *kernel; /* with a shared address (kernel.h); NULL: not shared */
     uint64_t started;
     uint32_t mtu;      /* in use */

@@ -340,6 +340,8 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
     if (setup_settle(&t->options, cfg.netio, &c->info, &c->mtu, c->mac, err, err_size) < 0) {
         cfg.scope = c->info.ifindex;
         setup_core(&t->options, c->mac, c->mtu, 0, &cfg.core);
+        port_range_read(PORT_RANGE_SYS, &c->ports[0]);
+        setup_ports(&c->ports[0], &cfg.core);
         t->engine = engine_new(&cfg, engine_clock(), err, err_size);
     }
     if (!t->engine) {

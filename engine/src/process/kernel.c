@@ -190,6 +190,13 @@ int kernel_tidy(struct kernel *k, uint64_t now)
     return (k->shared.ports[1] && ports_tidy(k->shared.ports[1], now)) || left;
 }
 
+void kernel_set_range(struct kernel *k, const struct port_range *r)
+{
+    ports_set_range(k->shared.ports[0], r);
+    if (k->shared.ports[1])
+        ports_set_range(k->shared.ports[1], r);
+}
+
 static int failed(int rc, char *err, size_t err_size, const char *what)
 {
     snprintf(err, err_size, "--ip shared: %s: %s", what, strerror(errno));

@@ -46,6 +46,8 @@ void kernel_save_ports(const struct kernel *k, struct toec_image_out *o, struct 
 int kernel_restore_port(struct kernel *k, const struct toec_image_in *in, struct takeover *t);
 /* Like ports_tidy(). */
 int kernel_tidy(struct kernel *k, uint64_t now);
+/* ports_set_range() for both families. */
+void kernel_set_range(struct kernel *k, const struct port_range *r);
 void kernel_close(struct kernel *k);
 
 #endif

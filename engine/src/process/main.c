@@ -17,6 +17,7 @@
 #include "interlock.h"
 #include "kernel.h"
 #include "kernel/numa.h"
+#include "kernel/port_range.h"
 #include "process.h"
 #include "registers.h"
 #include "round/engine.h"
@@ -98,6 +99,11 @@ static int make_engine(struct daemon *d, uint32_t id)
     cfg.shared = d->options.shared ? &d->kernel.shared : NULL;
     cfg.scope = c->info.ifindex;
     setup_core(&d->options, c->mac, c->mtu, id, &cfg.core);
+    if (id == 0)
+        port_range_read(PORT_RANGE_SYS, &c->ports[0]);
+    if (id == 0 && d->options.shared)
+        kernel_set_range(&d->kernel, &c->ports[0]);
+    setup_ports(&c->ports[0], &cfg.core);
     c->engines[id] = engine_new(&cfg, engine_clock(), err, sizeof(err));
     if (!c->engines[id]) {
         log_msg("%s", err);

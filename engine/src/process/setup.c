@@ -121,3 +121,10 @@ void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uin
     cfg->home_index = id;
     cfg->home_count = o->engines;
 }
+
+void setup_ports(const struct port_range *r, struct toec_config *cfg)
+{
+    cfg->port_first = r->first;
+    cfg->port_last = r->last;
+    cfg->ports_reserved = r->reserved;
+}

@@ -9,6 +9,7 @@
 #include <toe/core.h>
 #include <toe/netio.h>
 
+#include "kernel/port_range.h"
 #include "options.h"
 
 /* Draws the secret and the seed of the impairing wire. The wire prints its seed, so the seed is
@@ -23,5 +24,7 @@ int setup_settle(const struct options *o, const struct netio *n, struct netio_in
                  uint32_t *mtu, uint8_t mac[6], char *err, size_t err_size);
 void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uint32_t id,
                 struct toec_config *cfg);
+/* Sets the ephemeral ports; r must stay valid. */
+void setup_ports(const struct port_range *r, struct toec_config *cfg);
 
 #endif

@@ -123,15 +123,19 @@ struct tsock {
                                (inherit.h) */
     uint8_t announced;      /* LISTEN sent on the current queue pairs */
     uint8_t in_turns;       /* in the list by turn_next (turns.h) */
+    uint8_t announcing;     /* its options are being sent with it (announce.c) */
     uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
     uint8_t unconnected;    /* TS_DEAD by shutdown() while connecting or listening: usable as new */
     uint8_t connect_unreported; /* TS_OPEN: connect() has not yet returned 0 for it */
     uint8_t abort;              /* tsock_end() resets the connection, whatever SO_LINGER says */
-    uint8_t asked;              /* TS_CONNECTING: queue pairs that got the CONNECT */
-    uint8_t elsewhere;          /* TS_CONNECTING: send it to the next queue pair */
-    uint8_t wants_fast;         /* TS_CONNECTING: waits for CONNECT_READY */
-    uint8_t fast;      /* TS_CONNECTING: CONNECT_READY received; the SYN waits for data ... */
-    uint8_t fast_sent; /* ... which has been sent */
+    uint32_t within;    /* TS_CONNECTING: IP_LOCAL_PORT_RANGE, if the TOE chooses the port */
+    uint8_t chosen;     /* bind() to port 0 chose its port, which ... */
+    uint8_t released;   /* ... a failed connect() has released: only the address is bound */
+    uint8_t asked;      /* TS_CONNECTING: queue pairs that got the CONNECT */
+    uint8_t elsewhere;  /* TS_CONNECTING: send it to the next queue pair */
+    uint8_t wants_fast; /* TS_CONNECTING: waits for CONNECT_READY */
+    uint8_t fast;       /* TS_CONNECTING: CONNECT_READY received; the SYN waits for data ... */
+    uint8_t fast_sent;  /* ... which has been sent */
     uint8_t oob_byte;
     struct teor eor;
     uint32_t fast_room; /* `fast`: bytes that the SYN carries; 0: the TOE has not said */

@@ -11,6 +11,7 @@
 #include "ip6.h"
 #include "lock.h"
 #include "name.h"
+#include "own_port.h"
 #include "policy.h"
 #include "qp.h"
 #include "sock.h"
@@ -97,21 +98,18 @@ static uint16_t choose(const struct tsock *s, int fd, const struct sockaddr *add
 /* Binds to a port that neither the kernel nor the TOE uses. As on Linux, even with SO_REUSEADDR
  * none in TIME-WAIT is chosen (inet_csk_find_open_port()). The port may be taken between the two
  * calls of bind(): then another one is chosen. */
-static int bind_chosen(const struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
+static int bind_chosen(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
                        const struct tname *at)
 {
     struct tname want = *at;
-    struct sockaddr_storage to;
 
-    memcpy(&to, addr, len < sizeof(to) ? len : sizeof(to));
     for (int i = 0; i < CHOICES; i++) {
         want.port = choose(s, fd, addr, len);
         if (!want.port)
             return -1;
         if (is_held(s, &want, 0))
             continue;
-        tname_set_port((struct sockaddr *)&to, want.port);
-        if (sys_bind(fd, (const struct sockaddr *)&to, len) == 0)
+        if (tport_bind(s, fd, addr, len, want.port) == 0)
             return 0;
         if (errno != EADDRINUSE)
             return -1;
@@ -128,7 +126,7 @@ static bool chooses_later(int fd)
     return sys_getsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, &len) == 0 && on;
 }
 
-static int bind_new(const struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
+static int bind_new(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
                     struct tname *at)
 {
     bool toes = !is_any(at) && tpolicy_toes(at);
@@ -141,7 +139,7 @@ static int bind_new(const struct tsock *s, int fd, const struct sockaddr *addr, 
         sys_setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
     /* on a bound socket the kernel returns EINVAL before it checks ports */
     if ((toes || (is_any(at) && tctx_know())) && tsock_kernel_name(fd, &bound) == 0 &&
-        !bound.port) {
+        (!bound.port || s->released)) {
         if (!at->port && !chooses_later(fd))
             return bind_chosen(s, fd, addr, len, at);
         if (at->port && is_held(s, at, reuse))
@@ -169,6 +167,8 @@ int toe_bind(int fd, const struct sockaddr *addr, socklen_t len)
         return sys_bind(fd, addr, len);
     tip6_scope(fd, &at);
     r = bind_new(s, fd, addr, len, &at);
+    if (r == 0)
+        s->released = 0;
     tctx_unlock();
     return r;
 }

@@ -18,6 +18,7 @@
 #include "name.h"
 #include "notsent.h"
 #include "option_apply.h"
+#include "own_port.h"
 #include "policy.h"
 #include "qp.h"
 #include "ready.h"
@@ -83,8 +84,9 @@ void tconnect_failed(uint32_t cookie, int error)
 
     if (!s || s->state != TS_CONNECTING)
         return;
-    /* Segments to a port that bind() chose reach one engine only: the others refuse it. */
-    if (error == EADDRNOTAVAIL && s->local_port && s->asked < tctx.qps_n) {
+    /* Segments to a port that bind() chose reach one engine only: the others refuse it. An engine
+     * may have no port of a small range. */
+    if (error == EADDRNOTAVAIL && (s->local_port || s->within) && s->asked < tctx.qps_n) {
         s->elsewhere = tctx.elsewhere = true;
         return;
     }
@@ -94,6 +96,8 @@ void tconnect_failed(uint32_t cookie, int error)
     s->rx = s->tx = NULL;
     s->fast = s->fast_sent = 0;
     s->connect_failed = 1;
+    if (error == EADDRINUSE)
+        error = EADDRNOTAVAIL; /* as inet_hash_connect() of Linux: the port, with this peer */
     tflow_gone(s, error ? error : ECONNREFUSED);
 }
 
@@ -112,7 +116,7 @@ static void ask(struct tsock *s)
     if (s->ip6)
         flags |= TOE_F_CONNECT_V6;
     if (!tqp_send(s->qp, TOE_CMD_CONNECT, flags, ntohs(s->remote_port), s->handle, to,
-                  ntohs(s->local_port)))
+                  s->local_port ? ntohs(s->local_port) : s->within))
         tconnect_failed(s->handle, ECONNRESET);
     else
         tconnect_options(s);
@@ -243,7 +247,8 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     *kernel = false;
     if (!to.port)
         return terr(ECONNREFUSED); /* port 0: as on Linux, whose SYN is answered by a reset */
-    s->local_port = from.port;
+    s->local_port = s->released ? 0 : from.port;
+    s->within = tfd_is_own(fd) || s->local_port ? 0 : tport_range(fd);
     s->local6 = IN6_IS_ADDR_UNSPECIFIED(&from.ip6) ? to.from : from.ip6;
     return start(s, &to, fast);
 }
@@ -260,6 +265,7 @@ static int disconnect(struct tsock *s)
     s->abort = 0;
     s->eof = s->shut = s->oob = 0;
     s->connect_failed = s->unconnected = 1;
+    tport_release(s);
     tobj_notify(&s->obj, tsock_events(s));
     return 0;
 }

@@ -8,6 +8,7 @@
 #include "inline.h"
 #include "lent_buffers.h"
 #include "listen.h"
+#include "own_port.h"
 #include "qp.h"
 #include "ready.h"
 #include "tsock.h"
@@ -72,6 +73,7 @@ void tflow_gone(struct tsock *s, int error)
         s->eof = TEOF_END;
     if (error)
         s->error = error;
+    tport_release(s);
     tzc_gone(s);
     /* Data received before the end can still be read: Linux keeps it after a reset too. */
     if (!s->rx_avail && !s->claims)

@@ -183,6 +183,7 @@ static int listen_new(struct tsock *s, int fd, int backlog)
     /* also chooses a port if bind() has not, and rejects one in use */
     if (sys_listen(fd, backlog) < 0)
         return -1;
+    s->released = 0;
     s->used |= s->inherited;
     return tsock_listens(s, fd, backlog);
 }

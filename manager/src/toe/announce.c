@@ -64,8 +64,8 @@ void tlisten_restore(struct tsock *s)
     tlisten_some_weak |= s->weak && s->used;
 }
 
-/* Sends LISTEN to all queue pairs. settle: waits until the TOE has handled it. */
-static void send_listen(struct tsock *s, bool weak, bool settle)
+/* Sends LISTEN to all queue pairs. */
+static void send_listen(struct tsock *s, bool weak)
 {
     uint32_t backlog = backlog_of(s);
     uint8_t flags = weak ? TOE_F_LISTEN_WEAK : 0;
@@ -76,9 +76,7 @@ static void send_listen(struct tsock *s, bool weak, bool settle)
         struct tqp *qp = tctx.qps[q];
         uint32_t at = s->ip6 ? tip6_entry(qp, &s->local6, NULL) : ntohl(s->local_ip);
 
-        if (tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at, backlog) &&
-            settle)
-            tqp_settle(qp);
+        tqp_send(qp, TOE_CMD_LISTEN, flags, ntohs(s->local_port), s->handle, at, backlog);
     }
     s->announced = 1;
     s->weak = weak;
@@ -88,11 +86,12 @@ static void send_listen(struct tsock *s, bool weak, bool settle)
     tlisten_some_weak |= weak && s->used;
 }
 
-void tlisten_announce(struct tsock *s, bool weak)
+static void announce(struct tsock *s, bool weak)
 {
+    s->announcing = 1;
     if (!weak && has_turns(s))
-        send_listen(s, true, true); /* so the TOE knows that processes take turns */
-    send_listen(s, weak, true);
+        send_listen(s, true); /* so the TOE knows that processes take turns */
+    send_listen(s, weak);
     if (s->opts.fastopen)
         tfast_announce(s);
     if (s->opts.defer)
@@ -100,6 +99,15 @@ void tlisten_announce(struct tsock *s, bool weak)
     if (tsock_reuse(s))
         tlisten_option(s, TOE_OPT_REUSE, tsock_reuse(s));
     tpath_apply(s);
+    s->announcing = 0;
+}
+
+/* Waits once for LISTEN and its options together: on a busy machine each wait costs a turn of this
+ * process and one of the engine. */
+void tlisten_announce(struct tsock *s, bool weak)
+{
+    announce(s, weak);
+    tctx_settle();
 }
 
 void tlisten_begin(struct tsock *s)
@@ -112,10 +120,12 @@ void tlisten_begin(struct tsock *s)
         tlisten_defer();
 }
 
+/* Does not wait: the listener exists already, so nothing can be refused, and the engine gives the
+ * connections to another process whichever of the two is announced first. */
 void tlisten_weaken(struct tsock *s)
 {
     s->inherited = 1; /* by others: from now on processes share it */
-    tlisten_announce(s, true);
+    announce(s, true);
 }
 
 void tsock_watch(struct tsock *s)
@@ -136,7 +146,7 @@ void tsock_use(struct tsock *s)
     if (likely(s->announced && !s->weak))
         return;
     if (s->announced && has_turns(s)) {
-        send_listen(s, false, false);
+        send_listen(s, false);
         unsettled = true;
         return;
     }
@@ -149,11 +159,10 @@ void tlisten_settle(void)
     if (likely(!unsettled))
         return;
     unsettled = false;
-    for (uint32_t q = 0; q < tctx.qps_n; q++)
-        tqp_settle(tctx.qps[q]);
+    tctx_settle();
 }
 
 void tlisten_turn_end(struct tsock *s)
 {
-    send_listen(s, true, false);
+    send_listen(s, true);
 }

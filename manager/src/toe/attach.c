@@ -24,7 +24,7 @@
 
 #define WELCOME_SECS 5
 #define WELCOME_FDS  2
-#define SLOTS_LEAST  16 /* fewer do not make a server */
+#define SLOTS_LEAST  1 /* serves one client after another; without a queue pair all of them wait */
 
 static int fail(char *err, size_t size, const char *what, const char *detail)
 {
@@ -147,7 +147,7 @@ static int take_welcome(struct tqp *qp, struct toedev_welcome *w, char *err, siz
     size_t n;
     ssize_t got;
 
-    thost_yield(); /* a TOE in this thread answers now */
+    thost_yield(0); /* a TOE in this thread answers now */
     do
         got = sys_recvmsg(qp->ctl_fd, &m, MSG_CMSG_CLOEXEC);
     while (got < 0 && errno == EINTR);

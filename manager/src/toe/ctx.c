@@ -235,6 +235,12 @@ uint32_t tctx_progress(void)
     return n;
 }
 
+void tctx_settle(void)
+{
+    for (uint32_t q = 0; q < tctx.qps_n; q++)
+        tqp_settle(tctx.qps[q]);
+}
+
 int toe_init(const struct toe_options *opt)
 {
     int r = 0;

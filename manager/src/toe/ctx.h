@@ -66,6 +66,8 @@ TOE_HIDDEN void tctx_lost(void);
 TOE_HIDDEN void tctx_detach(void);
 /* Handles the HW commands of the TOE. Cheap when there are none. Returns their number. */
 TOE_HIDDEN uint32_t tctx_progress(void);
+/* tqp_settle() for all queue pairs. */
+TOE_HIDDEN void tctx_settle(void);
 /* Returns whether there is a queue pair to make progress on. */
 TOE_HIDDEN bool tctx_attached(void);
 

@@ -18,8 +18,9 @@ TOE_HIDDEN int thost_epoll_pwait(int ep, struct epoll_event *ev, int max, int ti
 /* As epoll_pwait2(), until a time of that clock; UINT64_MAX: no limit. */
 TOE_HIDDEN int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline,
                                  const sigset_t *mask, const volatile sig_atomic_t *note);
-/* Gives the TOE a chance to run while this thread polls for its commands. */
-TOE_HIDDEN void thost_yield(void);
+/* Gives the TOE a chance to run while this thread polls for its commands. looks counts the calls of
+ * one wait from 0: the thread sleeps after the first ones. */
+TOE_HIDDEN void thost_yield(unsigned looks);
 /* Connects the Unix socket fd to toed, which listens at path. 0, or -1 with errno. */
 TOE_HIDDEN int thost_attach(int fd, const char *path);
 static inline uint64_t tclock_deadline(uint64_t ns) /* 0: no limit */

@@ -13,11 +13,19 @@ void tsock_option(struct tsock *s, uint16_t option, uint32_t value)
         tqp_send(s->qp, TOE_CMD_OPTION, TOE_F_OPTION_CONNECT, option, s->handle, value, 0);
 }
 
+/* Waits until every engine has handled what was sent about the listener. Not while it is being
+ * announced: that waits once, at its end. */
+static void settle(const struct tsock *s)
+{
+    if (!s->announcing)
+        tctx_settle();
+}
+
 void tlisten_option(const struct tsock *s, uint16_t option, uint32_t value)
 {
     for (uint32_t q = 0; q < tctx.qps_n; q++)
-        if (tqp_send(tctx.qps[q], TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, option, s->handle, value, 0))
-            tqp_settle(tctx.qps[q]);
+        tqp_send(tctx.qps[q], TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, option, s->handle, value, 0);
+    settle(s);
 }
 
 static uint32_t word(const uint8_t *b)
@@ -39,8 +47,8 @@ void tfast_announce(const struct tsock *s)
             tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN_KEYS, s->handle,
                      o->fastopen_keys, 0);
         }
-        if (tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN, s->handle,
-                     (uint32_t)o->fastopen, o->fastopen_no_cookie))
-            tqp_settle(qp); /* a client that got no cookie does not soon request one again */
+        tqp_send(qp, TOE_CMD_OPTION, TOE_F_OPTION_LISTEN, TOE_OPT_FASTOPEN, s->handle,
+                 (uint32_t)o->fastopen, o->fastopen_no_cookie);
     }
+    settle(s); /* a client that got no cookie does not soon request one again */
 }

@@ -22,10 +22,10 @@
 
 #define SW_ENTRIES       1024u
 #define HW_ENTRIES       4096u
-#define LOOKS_PER_CHECK  256  /* rounds of waiting between two checks that the TOE is alive */
-#define SETTLE_NS        NSEC /* a working TOE takes commands at once */
-#define DRAIN_MAX        1024 /* commands handled before the tail is published */
-#define MODERATION_COUNT 1024 /* commands that end a moderated wait early */
+#define LOOKS_PER_CHECK  256        /* rounds of waiting between two checks that the TOE is alive */
+#define SETTLE_NS        (5 * NSEC) /* a TOE takes commands at once, if it gets CPU time */
+#define DRAIN_MAX        1024       /* commands handled before the tail is published */
+#define MODERATION_COUNT 1024       /* commands that end a moderated wait early */
 
 struct tqp *tqp_new(const struct tconfig *cfg, uint32_t engine)
 {
@@ -105,8 +105,7 @@ bool tqp_make_room(struct tqp *qp)
         tqp_drain(qp);
         if (look % LOOKS_PER_CHECK == 0 && (tqp_gone(qp) || toe_ring_load(&qp->status->halted)))
             qp->broken = true;
-        if (look > 4)
-            thost_yield();
+        thost_yield(look);
     }
     return false;
 }
@@ -203,6 +202,7 @@ void tqp_settle(struct tqp *qp)
 {
     uint64_t limit = tclock_ns() + SETTLE_NS;
     uint32_t head = qp->sw.head;
+    unsigned looks = 0;
 
     while (!qp->direct && !qp->broken &&
            (int32_t)(toe_ring_load(&qp->status->sw_tail) - head) < 0 && tclock_ns() < limit) {
@@ -210,7 +210,7 @@ void tqp_settle(struct tqp *qp)
         tqp_flush(qp);
         if (tqp_gone(qp))
             qp->broken = true;
-        thost_yield();
+        thost_yield(looks++);
     }
     tqp_drain(qp);
     tqp_flush(qp);

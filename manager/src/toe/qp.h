@@ -68,7 +68,7 @@ TOE_HIDDEN void tqp_wake(struct tqp *qp);
 TOE_HIDDEN uint32_t tqp_drain(struct tqp *qp);
 /* Sends the RELEASEs, aborts and options that draining left behind. */
 TOE_HIDDEN void tqp_flush(struct tqp *qp);
-/* Waits until the TOE has handled the commands put, so that a refusal is known. Waits a second at
+/* Waits until the TOE has handled the commands put, so that a refusal is known. Waits 5 s at
  * most; a working TOE takes no noticeable time. */
 TOE_HIDDEN void tqp_settle(struct tqp *qp);
 /* While draining: enqueue the RELEASE of the slot, the reset of the flow, or its options. */

@@ -83,8 +83,9 @@ int thost_epoll_until(int ep, struct epoll_event *ev, int max, uint64_t deadline
     return thost_epoll_pwait(ep, ev, max, ms, mask);
 }
 
-void thost_yield(void)
+void thost_yield(unsigned looks)
 {
+    (void)looks;
     world_settle();
 }
 

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who owns a port: what bind() to port 0 and connect() choose, when it is free again, and the
+settings that limit the choice, on an address of the TOE's own and on one shared with the kernel.
+
+Linux is the reference: inet_csk_get_port(), inet_hash_connect(), inet_sk_get_local_port_range().
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import itertools
+import socket
+import struct
+
+import pytest
+
+from tests.lab import lab as labs
+from tests.lab import proc
+from tests.lab.robot import Robot
+
+PORTS = itertools.count(43100, 20)
+CLOSED = 9  # no peer listens there
+DEFAULTS = (f"{labs.FIRST_EPHEMERAL} 65535", "")
+
+
+@pytest.fixture(scope="module", params=["own", "shared"])
+def lab_of(request):
+    if request.param == "shared" and (labs.LINUX or labs.GATEWARE):
+        pytest.skip("no shared address in this mode")
+    with labs.Lab(shared=request.param == "shared") as lab:
+        yield lab
+
+
+@pytest.fixture
+def robot(lab_of):
+    with Robot(lab_of) as r:
+        r("import struct; new = lambda: socket.socket()")
+        yield r
+
+
+@pytest.fixture
+def peer(lab_of):
+    """Two ports of the peer that accept."""
+    port = next(PORTS)
+    with contextlib.ExitStack() as stack:
+        for n in range(2):
+            listener = stack.enter_context(lab_of.client.socket())
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind((lab_of.peer_ip, port + n))
+            listener.listen(100)
+        yield lab_of.peer_ip, port
+
+
+def ephemeral(lab: labs.Lab, range_: str, reserved: str) -> None:
+    """Sets the namespace's ephemeral ports."""
+    for name, value in (("port_range", range_), ("reserved_ports", reserved)):
+        lab.server.run(["sysctl", "-qw", f"net.ipv4.ip_local_{name}={value}"])
+
+
+def until_followed(robot: Robot, peer: tuple[str, int], low: int) -> int:
+    """Connects until toed, which reads the settings once a second, chooses from ten ports from
+    `low` on. Returns the port that it chose."""
+
+    def chosen() -> int:
+        robot("s = new(); s.connect(at)", at=(peer[0], peer[1] + 1))
+        port = robot("s.getsockname()[1]")
+        robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))")
+        robot("s.close()")
+        return port if low <= port < low + 10 else 0
+
+    return proc.wait_until(chosen, "connect() follows the settings", timeout=20)
+
+
+def within(low: int, high: int) -> bytes:
+    return struct.pack("I", low | high << 16)
+
+
+def refused(robot: Robot, lab: labs.Lab) -> None:
+    with pytest.raises(ConnectionRefusedError):
+        robot("s.connect(at)", at=(lab.peer_ip, CLOSED))
+
+
+def error_of(robot: Robot, statement: str, **values: object) -> int:
+    """The errno of a statement, 0 if there is none."""
+    try:
+        robot(statement, **values)
+    except OSError as e:
+        return e.errno
+    return 0
+
+
+@pytest.mark.shows("bind to port 0, then a refused connect")
+@pytest.mark.parametrize("reuse", [0, 1])
+def test_a_refused_connect_releases_a_port_that_bind_chose(lab_of, robot, peer, reuse):
+    """... but not the address. The next connect() chooses another port."""
+    robot("s = new(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, v)", v=reuse)
+    robot("s.bind((own, 0))", own=lab_of.ip)
+    name = tuple(robot("s.getsockname()"))
+    refused(robot, lab_of)
+    assert tuple(robot("s.getsockname()")) == name
+    assert error_of(robot, "t = new(); t.bind(at)", at=name) == 0
+    refused(robot, lab_of)
+    robot("s.connect(at)", at=peer)
+    again = tuple(robot("s.getsockname()"))
+    assert again[0] == lab_of.ip
+    assert again[1] not in (0, name[1])
+    robot("t.connect(at)", at=peer)
+    assert tuple(robot("t.getsockname()")) == name
+    robot("s.close(); t.close()")
+
+
+def test_a_socket_can_be_bound_again_after_a_refused_connect(lab_of, robot):
+    robot("s = new(); s.bind((own, 0))", own=lab_of.ip)
+    refused(robot, lab_of)
+    robot("s.bind((own, 0))", own=lab_of.ip)
+    name = robot("s.getsockname()")
+    robot("s.listen()")
+    assert robot("s.getsockname()") == name
+    robot("s.close()")
+
+
+@pytest.mark.parametrize("reuse", [0, 1])
+def test_a_refused_connect_keeps_a_port_that_the_program_chose(lab_of, robot, peer, reuse):
+    name = lab_of.ip, peer[1] + 10
+    robot("s = new(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, v)", v=reuse)
+    robot("s.bind(at)", at=name)
+    refused(robot, lab_of)
+    assert error_of(robot, "t = new(); t.bind(at)", at=name) == errno.EADDRINUSE
+    assert error_of(robot, "s.bind(at)", at=(lab_of.ip, 0)) == errno.EINVAL
+    robot("s.connect(at)", at=peer)
+    assert tuple(robot("s.getsockname()")) == name
+    robot("s.close(); t.close()")
+
+
+def test_a_port_that_a_refused_connect_chose_is_free(lab_of, robot, peer):
+    """... unless an earlier connection from it may be in TIME-WAIT."""
+    fresh = within(peer[1], peer[1] + 9)
+    robot("s = new(); s.setsockopt(socket.SOL_IP, 51, v)", v=fresh)
+    refused(robot, lab_of)
+    name = lab_of.ip, robot("s.getsockname()[1]")
+    assert name[1]
+    assert error_of(robot, "t = new(); t.bind(at)", at=name) == 0
+    robot("t.connect(at)", at=peer)
+    robot("s.connect(at)", at=peer)
+    assert robot("s.getsockname()[1]") != name[1]
+    robot("s.close(); t.close()")
+
+
+@pytest.mark.shows("connect EADDRNOTAVAIL")
+def test_two_connections_of_one_name_and_one_peer(lab_of, robot, peer):
+    name = lab_of.ip, peer[1] + 10
+    for s in "st":
+        robot(f"{s} = new(); {s}.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
+        robot(f"{s}.bind(at)", at=name)
+    robot("s.connect(at)", at=peer)
+    assert error_of(robot, "t.connect(at)", at=peer) == errno.EADDRNOTAVAIL
+    robot("t.connect(at)", at=(peer[0], peer[1] + 1))
+    robot("s.close(); t.close()")
+
+
+@pytest.mark.parametrize("reuse", [0, 1])
+def test_bind_without_a_port_and_a_refused_connect(lab_of, robot, peer, reuse):
+    """IP_BIND_ADDRESS_NO_PORT."""
+    robot("s = new(); s.setsockopt(socket.SOL_IP, 24, 1)")
+    robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, v)", v=reuse)
+    robot("s.bind((own, 0)); s.bind((own, 0))", own=lab_of.ip)
+    assert tuple(robot("s.getsockname()")) == (lab_of.ip, 0)
+    refused(robot, lab_of)
+    robot("s.connect(at)", at=peer)
+    assert robot("s.getsockname()[1]")
+    robot("s.close()")
+
+
+@labs.gateware_lacks("no-port-ranges")
+@pytest.mark.shows("connect within IP_LOCAL_PORT_RANGE")
+@pytest.mark.parametrize("bound", [False, True])
+def test_a_range_of_a_socket(lab_of, robot, peer, bound):
+    low = peer[1]
+    robot("kept = []")
+    one = "s = new(); s.setsockopt(socket.SOL_IP, 51, v); kept.append(s)"  # IP_LOCAL_PORT_RANGE
+    if bound:
+        one += "; s.setsockopt(socket.SOL_IP, 24, 1); s.bind((own, 0))"
+    found = set()
+    for _ in range(10):
+        robot(one, v=within(low, low + 9), own=lab_of.ip)
+        robot("s.connect(at)", at=peer)
+        found.add(robot("s.getsockname()[1]"))
+    assert found == set(range(low, low + 10))
+    robot(one, v=within(low, low + 9), own=lab_of.ip)
+    assert error_of(robot, "s.connect(at)", at=peer) == errno.EADDRNOTAVAIL
+    robot("s.connect(at)", at=(peer[0], peer[1] + 1))
+    assert low <= robot("s.getsockname()[1]") < low + 10
+    robot("[k.close() for k in kept]; kept = []")
+
+
+@labs.gateware_lacks("no-port-ranges")
+@pytest.mark.parametrize(("low", "high"), [(0, 45000), (45000, 0), (11000, 45000)])
+def test_one_bound_of_a_range(lab_of, robot, peer, low, high):
+    """A bound that is 0, or no ephemeral port, does not limit the choice."""
+    robot("s = new(); s.setsockopt(socket.SOL_IP, 51, v)", v=within(low, high))
+    robot("s.connect(at)", at=peer)
+    port = robot("s.getsockname()[1]")
+    assert max(low, labs.FIRST_EPHEMERAL) <= port <= (high or 65535)
+    robot("s.close()")
+
+
+@labs.gateware_lacks("no-port-ranges")
+@pytest.mark.shows("connect within net.ipv4.ip_local_port_range")
+def test_the_settings_of_the_machine(lab_of, robot, peer):
+    low = peer[1]
+    ephemeral(lab_of, f"{low} {low + 9}", f"{low + 1}-{low + 3},{low + 5}")
+    allowed = {low, low + 4, *range(low + 6, low + 10)}
+    try:
+        until_followed(robot, peer, low)
+        robot("kept = []")
+        for _ in allowed:
+            robot("s = new(); kept.append(s); s.connect(at)", at=peer)
+        assert {robot(f"kept[{i}].getsockname()[1]") for i in range(len(allowed))} == allowed
+        robot("s = new()")
+        assert error_of(robot, "s.connect(at)", at=peer) == errno.EADDRNOTAVAIL
+        robot("s.bind(at)", at=(lab_of.ip, low + 5))  # a reserved port is not chosen, but allowed
+        robot("s.connect(at); [k.close() for k in kept]; s.close()", at=peer)
+    finally:
+        ephemeral(lab_of, *DEFAULTS)
+
+
+@pytest.mark.skipif(labs.LINUX or labs.GATEWARE, reason="about a shared address")
+def test_the_kernel_and_the_toe_choose_different_ports(lab_of, robot, peer):
+    """Ports of the TOE's connections, listeners and TIME-WAITs are not the kernel's to choose."""
+    if not _is_shared(lab_of):
+        pytest.skip("an address of the TOE's own")
+    low = peer[1]
+    ephemeral(lab_of, f"{low} {low + 9}", "")
+    try:
+        toes = {until_followed(robot, peer, low)}
+        robot("kept = []")
+        for _ in range(4):
+            robot("s = new(); kept.append(s); s.connect(at)", at=peer)
+            toes.add(robot("s.getsockname()[1]"))
+        robot("kept[0].close(); kept[1].close()")
+        robot("l = new(); l.bind((own, 0)); l.listen()", own=lab_of.ip)
+        toes.add(robot("l.getsockname()[1]"))
+        kernels = set()
+        with contextlib.ExitStack() as stack:
+            for _ in range(10 - len(toes)):
+                s = stack.enter_context(lab_of.server.socket())
+                s.connect(peer)
+                kernels.add(s.getsockname()[1])
+            assert kernels == set(range(low, low + 10)) - toes
+            with lab_of.server.socket() as s, pytest.raises(OSError, match="Cannot assign"):
+                s.connect(peer)
+            # and the reverse: to another place, from ports that are the TOE's
+            for _ in range(4):
+                robot("s = new(); kept.append(s); s.connect(at)", at=(peer[0], peer[1] + 1))
+                assert robot("s.getsockname()[1]") in toes
+        robot("[k.close() for k in kept]; l.close()")
+    finally:
+        ephemeral(lab_of, *DEFAULTS)
+
+
+def _is_shared(lab: labs.Lab) -> bool:
+    found = lab.server.run(["ip", "-4", "-o", "address", "show"]).stdout
+    return f" {lab.ip}/" in found
