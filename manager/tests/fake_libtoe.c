@@ -10,6 +10,7 @@
 #include "announce.h"
 #include "ctx.h"
 #include "dispatch.h"
+#include "eor.h"
 #include "fake_libtoe.h"
 #include "host.h"
 #include "listen_defer.h"
@@ -227,6 +228,12 @@ int tsock_take_error(struct tsock *s)
 void tfast_announce(const struct tsock *s)
 {
     (void)s;
+}
+
+bool teor_full(const struct tsock *s)
+{
+    (void)s;
+    return false;
 }
 
 bool turgent_at_mark(const struct tsock *s)
