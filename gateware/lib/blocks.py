@@ -25,7 +25,8 @@ GLUE = ("toe_box", "toe_core")
 
 # Parts of a part: modules that depend on the number of flows. The rest is the same for any number.
 INSIDE = {
-    "toe_fpc": ("fpc_tcbs", "fpc_tell", "fpc_wait", "toe_fifo"),
+    "toe_fpc": ("fpc_queues", "fpc_tcbs", "fpc_wait"),
+    "fpc_queues": ("fpc_tell", "toe_fifo"),
     "toe_conn": ("conn_listeners", "conn_slots", "conn_tw", "conn_waits"),
     "toe_csr": ("toe_regs",),
 }

@@ -124,7 +124,7 @@ endmodule
 bind toe_fpc toe_look_fpc look (.clk_i, .rst_ni, .out_i(out), .flying_i(flying != '0));
 bind toe_timer toe_look_timer look (.clk_i, .rst_ni, .write_i, .flow_i, .on_i, .at_i);
 bind toe_conn toe_look_conn #(.Waiting(Waiting), .waiting_t(waiting_t)) look (
-  .clk_i, .rst_ni, .busy_i(step_q != Idle || !tw_known), .some_i(tw_some && tw_item.live),
+  .clk_i, .rst_ni, .busy_i(work.step != Idle || !tw_known), .some_i(tw_some && tw_item.live),
   .at_i(tw_item.at), .waiting_i(waits.waiting_q)
 );
 bind toe_dmaw toe_look_busy look (

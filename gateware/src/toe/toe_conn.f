@@ -1,4 +1,4 @@
-# How connections begin and end.
+# Connections begin and end.
 commands
 src/toe/rtl/toe_pkg.sv
 src/toe/rtl/toe_fifo.sv
@@ -12,4 +12,6 @@ src/toe/rtl/conn_waits.sv
 src/toe/rtl/conn_tw.sv
 src/toe/rtl/conn_say.sv
 src/toe/rtl/conn_turn.sv
+src/toe/rtl/conn_numbers.sv
+src/toe/rtl/conn_steps.sv
 src/toe/rtl/toe_conn.sv

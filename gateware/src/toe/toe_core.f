@@ -18,6 +18,8 @@ src/toe/rtl/conn_waits.sv
 src/toe/rtl/conn_tw.sv
 src/toe/rtl/conn_say.sv
 src/toe/rtl/conn_turn.sv
+src/toe/rtl/conn_numbers.sv
+src/toe/rtl/conn_steps.sv
 src/toe/rtl/toe_conn.sv
 src/toe/rtl/toe_leave.sv
 src/toe/rtl/toe_dmaw.sv

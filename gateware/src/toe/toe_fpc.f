@@ -23,6 +23,8 @@ src/toe/rtl/fpc_out.sv
 src/toe/rtl/toe_fifo.sv
 src/ram/rtl/sdp_ram.sv
 src/toe/rtl/fpc_tell.sv
+src/toe/rtl/fpc_turn.sv
+src/toe/rtl/fpc_queues.sv
 src/toe/rtl/fpc_wait.sv
 src/toe/rtl/fpc_tcbs.sv
 src/toe/rtl/toe_fpc.sv

@@ -89,6 +89,32 @@ package conn_pkg;
     Error, FailAsk, Fail, CmdDone, Refuse
   } step_e;
 
+  // What toe_conn works on (conn_steps).
+  typedef struct packed {
+    step_e       step;
+    qp_t         qp;
+    packet_t     packet;        // of no flow, or of one in TIME-WAIT
+    flow_t       miss_index;    // ... its place in TIME-WAIT
+    conn_msg_t   message;       // of an FPC
+    command_t    command;
+    entry_t      entry;         // ... its address
+    logic        waited;        // the CONNECT has waited for its neighbour,
+    widx_t       wait_at;       // ... at this place in conn_waits
+    ahead_t      ahead;         // ... the options that arrived in that time
+    logic        active;        // the flow that begins: of a CONNECT
+    flow_t       flow;
+    tuple_t      tuple;
+    logic [47:0] mac;
+    logic        fixed_port;    // the command names the local port
+    logic        iss_least_ok;  // the ISS is above that of a connection in TIME-WAIT:
+    seq_t        iss_least;
+    seq_t        iss;
+    path_t       old_path;      // of a connection that ends or enters TIME-WAIT
+    logic        tw_moved;      // it has moved: its answer is recorded at the new place
+    logic        tired;         // the host does not drain its HW ring
+    logic [7:0]  reason;        // of an ERROR or CONNECT_FAILED
+  } work_t;
+
   // What toe_conn takes next.
   typedef enum logic [3:0] {
     TakeNothing, TakeMessage, TakeSweep, TakeAttach, TakeDetach, TakeTw, TakeCommand, TakeWaiting,

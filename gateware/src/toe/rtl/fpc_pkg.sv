@@ -26,6 +26,14 @@ package fpc_pkg;
   localparam int unsigned GiveUpSyn = 7;
   localparam int unsigned GiveUpSynAck = 5;
 
+  localparam int unsigned Stages = 14;               // of the pipeline in toe_fpc
+
+  // A flow with something to report or to send.
+  typedef struct packed {
+    flow_t flow;
+    qp_t   qp;
+  } listed_t;
+
   // Counters that a pass increments (toe_regs: COUNTERS).
   typedef struct packed {
     logic no_flow;          // for a flow that is over

@@ -86,8 +86,6 @@ module toe_fpc
   output wire fpc_counts_t counts_o
 );
 
-  localparam int unsigned Stages = 14;
-  localparam int unsigned OutBits = 5;
   localparam int unsigned IndexBits = FlowBits - FpcBits;
   localparam int unsigned PlaceBits = 4;               // events that wait
   localparam int unsigned AtBits = (HotBits < IndexBits) ? HotBits : IndexBits;
@@ -99,68 +97,26 @@ module toe_fpc
     else $fatal(1, "toe_fpc: %0d TCBs on chip are too few", 2 ** HotBits);
 `endif
 
-  typedef struct packed {
-    flow_t flow;
-    qp_t   qp;
-  } listed_t;
+  // ---- what is next ----
 
-  // ---- what is next: an event, a flow with something to report, a flow with something to send ----
-
-  logic [1:0] turn_q;
-  logic send_valid, tell_valid, tell_placed, wait_valid, wait_ready, issue, go;
+  logic send_valid, send_pop, tell_valid, tell_pop, tell_placed, wait_valid, wait_ready, issue, go;
   listed_t send_head, tell_head;
   event_t chosen, issued;
-  logic use_event, use_tell, use_send;
-  logic ask_valid, ask_ready, window_valid, window_sent_q;
+  logic ask_valid, ask_ready, window_valid, window_sent_q, window_taken;
   fpc_cubic_pkg::cubic_ask_t ask;
   fpc_cubic_pkg::cubic_t window;
   listed_t window_of_q;
-  wire use_window = window_valid && !window_sent_q;   // rare: at least 100 cycles apart
 
-  always_comb begin
-    use_event = 1'b0;
-    use_tell = 1'b0;
-    use_send = 1'b0;
-    if (!use_window) unique case (turn_q)
-      2'd0: begin
-        if (event_valid_i) use_event = 1'b1;
-        else if (tell_valid) use_tell = 1'b1;
-        else use_send = send_valid;
-      end
-      2'd1: begin
-        if (tell_valid) use_tell = 1'b1;
-        else if (send_valid) use_send = 1'b1;
-        else use_event = event_valid_i;
-      end
-      default: begin
-        if (send_valid) use_send = 1'b1;
-        else if (event_valid_i) use_event = 1'b1;
-        else use_tell = tell_valid;
-      end
-    endcase
-    chosen = event_i;
-    if (!use_event) begin
-      chosen.kind = use_tell ? EvTell : EvSend;
-      chosen.flow = use_tell ? tell_head.flow : send_head.flow;
-      chosen.qp = use_tell ? tell_head.qp : send_head.qp;
-      chosen.body = body_t'(tell_placed);
-    end
-    if (use_window) begin
-      chosen.kind = EvWindow;
-      chosen.flow = window_of_q.flow;
-      chosen.qp = window_of_q.qp;
-    end
-  end
-
-  assign wait_valid = use_event || use_tell || use_send || use_window;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) turn_q <= 2'd0;
-    else if (wait_valid && wait_ready && !use_window)
-      turn_q <= (turn_q == 2'd2) ? 2'd0 : turn_q + 2'd1;
-  end
-
-  assign event_ready_o = use_event && wait_ready;
+  fpc_turn turn (
+    .clk_i, .rst_ni,
+    .window_valid_i(window_valid && !window_sent_q), .window_i(window_of_q),
+    .window_taken_o(window_taken),
+    .event_valid_i, .event_i, .event_taken_o(event_ready_o),
+    .tell_valid_i(tell_valid), .tell_i(tell_head), .tell_placed_i(tell_placed),
+    .tell_taken_o(tell_pop),
+    .send_valid_i(send_valid), .send_i(send_head), .send_taken_o(send_pop),
+    .valid_o(wait_valid), .ready_i(wait_ready), .event_o(chosen)
+  );
 
   // ---- the TCBs, and the events that wait for one ----
 
@@ -595,7 +551,7 @@ module toe_fpc
   always_ff @(posedge clk_i) begin
     if (ask_valid && ask_ready) window_of_q <= '{flow: q9.pass.flow, qp: q9.tcb.qp};
     if (!rst_ni || (ask_valid && ask_ready)) window_sent_q <= 1'b0;
-    else if (use_window && wait_ready) window_sent_q <= 1'b1;
+    else if (window_taken) window_sent_q <= 1'b1;
   end
 
   // ---- cycles 10 to 12: what may be sent, the fields of an ACK, unreported bytes ----
@@ -744,76 +700,18 @@ module toe_fpc
 
   // ---- what leaves ----
 
-  logic [OutBits:0] write_room, tx_room, conn_room;
-  logic [IndexBits:0] send_room;
-  logic [1:0] sends_room;
-  logic send_listed, send_moves;
-  listed_t send_first;
+  logic room;
+  assign go = !hole && room;
 
-  wire write_goes = write_valid_o && write_ready_i;
-  wire tx_goes = tx_valid_o && tx_ready_i;
-
-  // The events in the pipeline, and the one that starts now.
-  localparam logic [OutBits:0] Needed = (OutBits + 1)'(Stages + 1);
-  assign go = !hole && write_room > Needed && tx_room > Needed && conn_room > Needed;
-
-  toe_fifo #(.Width($bits(write_t)), .AddrBits(OutBits)) writes (
-    .clk_i, .rst_ni,
-    .push_i(out.write_ok), .data_i(out.write), .room_o(write_room),
-    .valid_o(write_valid_o), .pop_i(write_goes), .data_o(write_o)
-  );
-  toe_fifo #(.Width($bits(tx_desc_t)), .AddrBits(OutBits)) segments (
-    .clk_i, .rst_ni,
-    .push_i(out.tx_ok), .data_i(out.tx), .room_o(tx_room),
-    .valid_o(tx_valid_o), .pop_i(tx_goes), .data_o(tx_o)
-  );
-  toe_fifo #(.Width($bits(conn_msg_t)), .AddrBits(OutBits)) messages (
-    .clk_i, .rst_ni,
-    .push_i(out.conn_ok), .data_i(out.conn), .room_o(conn_room),
-    .valid_o(conn_valid_o), .pop_i(conn_valid_o && conn_ready_i), .data_o(conn_o)
-  );
-
-  // Entries that these queues held at drain_i.
-  logic [OutBits:0] old_writes_q, old_segments_q;
-  localparam logic [OutBits:0] Depth = (OutBits + 1)'(1) << OutBits;
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      old_writes_q <= '0;
-      old_segments_q <= '0;
-    end else if (drain_i) begin
-      old_writes_q <= Depth - write_room - (OutBits + 1)'(write_goes);
-      old_segments_q <= Depth - tx_room - (OutBits + 1)'(tx_goes);
-    end else begin
-      if (write_goes && old_writes_q != '0) old_writes_q <= old_writes_q - 1'b1;
-      if (tx_goes && old_segments_q != '0) old_segments_q <= old_segments_q - 1'b1;
-    end
-  end
-  assign draining_o = old_writes_q != '0 || old_segments_q != '0;
-
-  // Each flow is at most once in either list.
-  listed_t listed;
-  assign listed.flow = out.flow;
-  assign listed.qp = out.t.qp;
-
-  toe_fifo #(.Width($bits(listed_t)), .AddrBits(IndexBits)) send_list (
-    .clk_i, .rst_ni,
-    .push_i(out.push_send), .data_i(listed), .room_o(send_room),
-    .valid_o(send_listed), .pop_i(send_moves), .data_o(send_first)
-  );
-  // The next two flows wait in a queue of their own: the output of a large list is slow.
-  assign send_moves = send_listed && sends_room != 2'd0;
-  toe_fifo #(.Width($bits(listed_t)), .AddrBits(1)) sends (
-    .clk_i, .rst_ni,
-    .push_i(send_moves), .data_i(send_first), .room_o(sends_room),
-    .valid_o(send_valid), .pop_i(use_send && wait_ready), .data_o(send_head)
-  );
-  fpc_tell #(.IndexBits(IndexBits)) tells (
-    .clk_i, .rst_ni, .gone_i,
-    .push_i(out.push_tell), .flow_i(listed.flow), .qp_i(listed.qp),
-    .ask_o(tell_valid_o), .ask_qp_o(tell_qp_o), .grant_i(tell_grant_i),
-    .refuse_i(tell_refuse_i), .take_o(tell_take_o),
-    .valid_o(tell_valid), .pop_i(use_tell && wait_ready), .flow_o(tell_head.flow),
-    .qp_o(tell_head.qp), .placed_o(tell_placed)
+  fpc_queues #(.IndexBits(IndexBits)) queues (
+    .clk_i, .rst_ni, .out_i(out), .room_o(room), .gone_i, .drain_i, .draining_o,
+    .write_valid_o, .write_ready_i, .write_o, .tx_valid_o, .tx_ready_i, .tx_o,
+    .conn_valid_o, .conn_ready_i, .conn_o,
+    .ask_o(tell_valid_o), .ask_qp_o(tell_qp_o), .grant_i(tell_grant_i), .refuse_i(tell_refuse_i),
+    .take_o(tell_take_o),
+    .tell_valid_o(tell_valid), .tell_pop_i(tell_pop), .tell_o(tell_head),
+    .tell_placed_o(tell_placed),
+    .send_valid_o(send_valid), .send_pop_i(send_pop), .send_o(send_head)
   );
 
   fpc_counts_t counts;
@@ -832,7 +730,7 @@ module toe_fpc
   end
   assign counts_o = counts;
 
-  wire unused = &{1'b0, send_room, tcbs_ready};
+  wire unused = &{1'b0, tcbs_ready};
 
 endmodule
 

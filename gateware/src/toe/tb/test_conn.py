@@ -68,12 +68,12 @@ RTL = "src/toe/rtl/"
 FAULTS = {
     "the backlog is never given back": (
         RTL + "toe_conn.sv",
-        "less_q <= rst_ni && step_q == MsgBacklog && msg_q.backlog && msg_listener_ok;",
-        "less_q <= rst_ni && step_q == MsgBacklog && msg_q.free && msg_listener_ok;",
+        "MsgBacklog && work.message.backlog && msg_listener_ok;",
+        "MsgBacklog && work.message.free && msg_listener_ok;",
     ),
     "a flow of who listened before is taken from who listens now": (
-        RTL + "toe_conn.sv", "msg_q.kind == CnAccepted) || unheld),",
-        "msg_q.kind == CnAccepted)),",
+        RTL + "toe_conn.sv", "work.message.kind == CnAccepted) || unheld),",
+        "work.message.kind == CnAccepted)),",
     ),
     "a RST to what has no ACK": (
         RTL + "conn_say.sv", "+ 32'(seg.flags.syn) + 32'(seg.flags.fin);", "+ 32'(seg.flags.syn);",
@@ -86,7 +86,7 @@ FAULTS = {
         "= idle_i && any && int'(source) == f && f == 0;",
     ),
     "a queue pair is gone before its last slot has come back": (
-        RTL + "toe_conn.sv", "purges_q == '0 && step_q == Idle) begin", "purges_q == '0) begin",
+        RTL + "conn_steps.sv", "purges_q == '0 && step_q == Idle) begin", "purges_q == '0) begin",
     ),
 }  # fmt: skip
 
