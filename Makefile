@@ -4,7 +4,7 @@
 # Debian's own, which has Debian's pytest; another python3 may stand before it in PATH.
 PYTHON ?= /usr/bin/python3
 
-.PHONY: help build demo test test-long bench lint clean gateware-test gateware-report
+.PHONY: help build demo test test-long bench lint clean deb gateware-test gateware-report
 
 help:
 	@echo 'make demo             install what is needed, build, run nginx on Toehold and on Linux TCP, compare'
@@ -15,11 +15,16 @@ help:
 	@echo 'make gateware-test    the gateware: simulations, proofs, programs on it'
 	@echo 'make gateware-report  its size and speed, into docs/GATEWARE.md'
 	@echo 'make build            build into build/'
+	@echo 'make deb              Debian packages, into out/deb/'
 	@echo 'make clean            remove build*/ and out/'
 
 build:
 	@scripts/setup build
 	@scripts/build build
+
+deb:
+	@scripts/setup build deb
+	@scripts/deb
 
 demo:
 	@scripts/setup build demo

@@ -266,14 +266,14 @@ static void toe_act(unsigned what)
     }
 }
 
-/* libtoe yields while it waits for its commands to be read: then the TOE acts, even one that does
- * nothing else (meson.build: --wrap). */
-int __wrap_sched_yield(void);
-int __wrap_sched_yield(void)
+/* While libtoe waits for its commands to be read, the TOE acts, even one that does nothing else
+ * (meson.build: --wrap). */
+void __wrap_thost_yield(unsigned looks);
+void __wrap_thost_yield(unsigned looks)
 {
+    (void)looks;
     if (the_qp)
         take_commands();
-    return 0;
 }
 
 /* ---- the program ---- */

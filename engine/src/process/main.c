@@ -18,6 +18,7 @@
 #include "kernel.h"
 #include "kernel/numa.h"
 #include "kernel/port_range.h"
+#include "notify.h"
 #include "process.h"
 #include "registers.h"
 #include "round/engine.h"
@@ -246,12 +247,15 @@ static int share(struct daemon *d)
 static void log_ready(const struct daemon *d)
 {
     const struct control *c = &d->control;
-    char own[96];
+    char own[96], text[400];
 
     options_addresses(&d->options, own, sizeof(own));
-    log_msg("ready: %s on %s (%s), MTU %u, %u engine%s%s, socket %s", own, d->options.netif,
-            c->info.mode, c->mtu, c->engine_count, c->engine_count == 1 ? "" : "s",
-            d->options.polling ? " and a polling manager" : "", d->options.socket);
+    snprintf(text, sizeof(text), "%s on %s (%s), MTU %u, %u engine%s%s, socket %s", own,
+             d->options.netif, c->info.mode, c->mtu, c->engine_count,
+             c->engine_count == 1 ? "" : "s", d->options.polling ? " and a polling manager" : "",
+             d->options.socket);
+    log_msg("ready: %s", text);
+    notify_ready(text);
 }
 
 struct claim {
@@ -375,6 +379,7 @@ static int serve(struct daemon *d)
     if (c->given_away)
         _exit(0); /* another toed owns everything now: reset, unlink and release nothing */
     log_msg("ending");
+    notify_stopping();
     control_stop_flows(c);
     control_close(c);
     return rc;

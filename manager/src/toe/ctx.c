@@ -96,17 +96,24 @@ static bool attach_all(void)
     return true;
 }
 
-/* Logs why attaching fails, when the reason has changed: at most once a second, as two reasons may
- * alternate at each try. */
-static void log_failure(uint64_t now, const char *consequence)
+/* Logs why attaching fails, when the reason has changed. */
+static void log_failure(const char *consequence)
+{
+    if (strcmp(logged_error, tctx.last_error) == 0)
+        return;
+    memcpy(logged_error, tctx.last_error, sizeof(logged_error));
+    tlog("%s%s", tctx.last_error, consequence);
+}
+
+/* The same for a try that will be repeated: at most once a second, as reasons may alternate. */
+static void log_retry(uint64_t now)
 {
     static uint64_t next;
 
-    if (strcmp(logged_error, tctx.last_error) == 0 || now < next)
+    if (now < next || strcmp(logged_error, tctx.last_error) == 0)
         return;
-    memcpy(logged_error, tctx.last_error, sizeof(logged_error));
     next = now + LOG_NS;
-    tlog("%s%s", tctx.last_error, consequence);
+    log_failure("; trying to attach again");
 }
 
 bool tctx_attached(void)
@@ -127,10 +134,9 @@ bool tctx_need(void)
     if (!configure(NULL) || !attach_all()) {
         /* a child with inherited listeners keeps trying: its parent had a TOE */
         tctx.state = tctx.configured && tctx.listeners ? TC_LOST : TC_FAILED;
-        log_failure(tclock_ns(), tctx.state == TC_LOST
-                                     ? "; this process cannot accept on its listeners yet"
-                                 : tctx.cfg.require ? "; refused, as TOEHOLD_REQUIRE asks"
-                                                    : "; this process runs on the kernel's TCP");
+        log_failure(tctx.state == TC_LOST ? "; this process cannot accept on its listeners yet"
+                    : tctx.cfg.require    ? "; refused, as TOEHOLD_REQUIRE asks"
+                                          : "; this process runs on the kernel's TCP");
     }
     errno = saved;
     return tctx.state == TC_UP;
@@ -167,7 +173,7 @@ bool tctx_retry(void)
         return tctx.state == TC_UP;
     tctx.retry_at = now + RETRY_NS;
     if (!attach_all()) {
-        log_failure(now, "; trying to attach again");
+        log_retry(now);
         return false;
     }
     thandle_each(announce_used);
