@@ -152,9 +152,8 @@ static bool read_address(struct filter *f, const char *word)
     uint64_t value;
     bool ip6;
 
-    if (strlen(word) >= sizeof text)
+    if ((size_t)snprintf(text, sizeof text, "%s", word) >= sizeof text)
         return false;
-    strcpy(text, word);
     if (*text == '[') {
         char *end = strchr(text, ']');
 

@@ -157,7 +157,7 @@ static int show(json_t *listeners, json_t *flows, bool as_json)
 /* Splits words such as '( sport = :80 )', quoted for the shell, at their spaces. */
 static char **split(int argc, char **argv, size_t *n, char **text)
 {
-    size_t size = 1, most;
+    size_t size = 1, most, at = 0;
     char **words, *save = NULL, *w;
     int i;
 
@@ -168,7 +168,7 @@ static char **split(int argc, char **argv, size_t *n, char **text)
     words = calloc(most, sizeof *words);
     *n = 0;
     for (i = 0; *text && words && i < argc; i++)
-        strcat(strcat(*text, argv[i]), " ");
+        at += (size_t)snprintf(*text + at, size - at, "%s ", argv[i]);
     for (w = *text && words ? strtok_r(*text, " ", &save) : NULL; w; w = strtok_r(NULL, " ", &save))
         words[(*n)++] = w;
     return words;
