@@ -20,7 +20,7 @@ module hyb_soc
 #(
   parameter int unsigned InstrBits = 17,  // of the memories' byte addresses
   parameter int unsigned DataBits = 18,
-  parameter bit Units = 1'b1              // MAU, DFU, PCU and slots; without, a SEND is the firmware's
+  parameter bit Units = 1'b1              // MAU, DFU, PCU and slots; without, all is firmware's
 ) (
   input  wire        clk_i,
   input  wire        rst_ni,
