@@ -36,7 +36,7 @@ test:
 	@scripts/test
 
 test-long:
-	@scripts/setup build demo test gateware soak
+	@scripts/setup build deb demo test gateware soak
 	@scripts/test --long
 
 bench:
