@@ -57,7 +57,7 @@ def test_each_package_has_its_files(packages, root):
 def test_programs_run(root, program):
     done = subprocess.run([root / "usr/bin" / program, "--help"], capture_output=True, text=True)
     assert done.returncode == 0
-    assert done.stdout.startswith(f"usage: {program}")
+    assert done.stdout.startswith(f"usage: {program.replace('-', ' ')}")
 
 
 def test_a_program_is_built_with_libtoe_dev(root, tmp_path):
@@ -72,8 +72,7 @@ def test_a_program_is_built_with_libtoe_dev(root, tmp_path):
     ).stdout.split()
     source = tmp_path / "version.c"
     source.write_text(
-        "#include <stdio.h>\n#include <toe/toe.h>\n"
-        "int main(void) { return toe_close(-1) != -1; }\n"
+        "#include <stdio.h>\n#include <toe/toe.h>\nint main(void) { return toe_close(-1) != -1; }\n"
     )
     program = tmp_path / "version"
     subprocess.run(["cc", source, *flags, "-o", program], check=True)
