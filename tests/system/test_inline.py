@@ -388,7 +388,7 @@ ON_A_WIRE = ["--netif", "wire:/no/w", "--ip", "10.0.0.1/8"]
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--engine", "inside"], 2, "want toed, inline, thread or gateware"),
+        (["--engine", "inside"], 2, "want toed, inline, thread, gateware or hybrid"),
         (["--netif", "wire:/x"], 2, "need --engine"),
         (["--engine", "inline"], 2, "--netif is missing"),
         (["--engine", "inline", "--netif", "wire:/x"], 2, "--ip is missing"),

@@ -76,8 +76,10 @@ static struct toedev_flow_record *record_of(const struct slot *s)
 void record_write(struct slot *s)
 {
     struct toedev_flow_record *shared = record_of(s);
-    struct toedev_flow_record r = *shared; /* fields that stay after the flow has ended */
+    struct toedev_flow_record r;
 
+    /* Fields stay after the flow has ended. The claim is the host's to change meanwhile. */
+    memcpy(&r, shared, offsetof(struct toedev_flow_record, claim));
     fill(s, &r);
     /* The sequence count is kept in private memory: the host may have overwritten the shared
      * one. */
