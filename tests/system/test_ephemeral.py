@@ -72,6 +72,24 @@ def until_followed(robot: Robot, peer: tuple[str, int], low: int) -> int:
     return proc.wait_until(chosen, "connect() follows the settings", timeout=20)
 
 
+def another(robot: Robot, low: int, begin: str, **names: object) -> int:
+    """Begins a connection or a listener s, and keeps it. Returns its port: of ten from `low` on.
+    With a shared address the kernel chooses new ports by its settings at once, and toed uses those
+    that it has until it reads them."""
+
+    def chosen() -> int:
+        robot(f"s = new(); {begin}", **names)
+        port = robot("s.getsockname()[1]")
+        if low <= port < low + 10:
+            robot("kept.append(s)")
+            return port
+        robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))")
+        robot("s.close()")
+        return 0
+
+    return proc.wait_until(chosen, "ports follow the settings", timeout=20)
+
+
 def within(low: int, high: int) -> bytes:
     return struct.pack("I", low | high << 16)
 
@@ -233,14 +251,10 @@ def test_the_kernel_and_the_toe_choose_different_ports(lab_of, robot, peer):
     low = peer[1]
     ephemeral(lab_of, f"{low} {low + 9}", "")
     try:
-        toes = {until_followed(robot, peer, low)}
         robot("kept = []")
-        for _ in range(4):
-            robot("s = new(); kept.append(s); s.connect(at)", at=peer)
-            toes.add(robot("s.getsockname()[1]"))
+        toes = {another(robot, low, "s.connect(at)", at=peer) for _ in range(4)}
         robot("kept[0].close(); kept[1].close()")
-        robot("l = new(); l.bind((own, 0)); l.listen()", own=lab_of.ip)
-        toes.add(robot("l.getsockname()[1]"))
+        toes.add(another(robot, low, "s.bind((own, 0)); s.listen()", own=lab_of.ip))
         kernels = set()
         with contextlib.ExitStack() as stack:
             for _ in range(10 - len(toes)):
@@ -252,9 +266,9 @@ def test_the_kernel_and_the_toe_choose_different_ports(lab_of, robot, peer):
                 s.connect(peer)
             # and the reverse: to another place, from ports that are the TOE's
             for _ in range(4):
-                robot("s = new(); kept.append(s); s.connect(at)", at=(peer[0], peer[1] + 1))
-                assert robot("s.getsockname()[1]") in toes
-        robot("[k.close() for k in kept]; l.close()")
+                at = (peer[0], peer[1] + 1)
+                assert another(robot, low, "s.connect(at)", at=at) in toes
+        robot("[k.close() for k in kept]")
     finally:
         ephemeral(lab_of, *DEFAULTS)
 
