@@ -264,10 +264,9 @@ def test_the_kernel_and_the_toe_choose_different_ports(lab_of, robot, peer):
             assert kernels == set(range(low, low + 10)) - toes, sorted(toes)
             with lab_of.server.socket() as s, pytest.raises(OSError, match="Cannot assign"):
                 s.connect(peer)
-            # and the reverse: to another place, from ports that are the TOE's
-            for _ in range(4):
-                at = (peer[0], peer[1] + 1)
-                assert another(robot, low, "s.connect(at)", at=at) in toes
+            # and the reverse: to another place, from a port that is the TOE's
+            at = (peer[0], peer[1] + 1)
+            assert another(robot, low, "s.connect(at)", at=at) in toes
         robot("[k.close() for k in kept]")
     finally:
         ephemeral(lab_of, *DEFAULTS)
