@@ -25,7 +25,8 @@ int toec_send(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, int push,
     (void)flow;
     (void)push;
     (void)now;
-    PROVE(n > 0 && n <= qp.cfg.tx_size);
+    /* none: where a SYN waits for data */
+    PROVE(n <= qp.cfg.tx_size && (n > 0 || slots[0].fast || slots[1].fast));
     return nondet_u8() & 1 ? -(int)(1 + nondet_u8() % 120) : 0;
 }
 
@@ -39,7 +40,7 @@ int toec_recv(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, toec_time
 }
 
 int shared_connect(struct slot *s, const struct toec_addr *local, const struct toec_addr *to,
-                   uint16_t to_port, uint16_t local_port, const struct toec_buffers *bufs)
+                   uint16_t to_port, uint32_t local_port, const struct toec_buffers *bufs)
 {
     (void)to_port;
     (void)local_port;
