@@ -50,11 +50,11 @@ bind hyb_soc hyb_walk walk (
   .marker_i(regs_out.MARKER.v.swmod),
   .step_i(regs_out.MARKER.v.value),
   .pc_i(u_ibex.u_ibex_core.pc_id),
-  .take_i(u_send.takes),
+  .take_i(gen_units.u_send.takes),
   .go_i(go_q),
   .ar_i(ar_valid_o && ar_ready_i),
   .r_i(r_valid_i && r_ready_o),
-  .done_i(u_send.fill_done),
+  .done_i(gen_units.u_send.fill_done),
   .leave_i(leave_q),
   .beat_i(m_tvalid_o && m_tready_i)
 );
