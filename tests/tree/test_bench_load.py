@@ -247,7 +247,7 @@ def test_callgrinds_counts_are_those_of_the_functions_themselves(tmp_path):
 
 def run(name: str, tmp_path, *args: object) -> dict:
     """A bench as `make bench` runs it, but on this build. On a busy machine its short time may be
-    over before it gets a processor: then it says so, and is run again."""
+    over before it gets a processor: it reports that, and is run again."""
     out = tmp_path / f"{name}.json"
     env = {"MPLBACKEND": "Agg", "TOEHOLD_BUILD": paths.build_dir("toehold").name}
     argv = ["/usr/bin/python3", "-B", "-m", f"bench.{name}", "--out", out, *args]

@@ -78,7 +78,7 @@ void record_write(struct slot *s)
     struct toedev_flow_record *shared = record_of(s);
     struct toedev_flow_record r;
 
-    /* Fields stay after the flow has ended. The claim is the host's to change meanwhile. */
+    /* Fields stay after the flow has ended. The host may change the claim at any time. */
     memcpy(&r, shared, offsetof(struct toedev_flow_record, claim));
     fill(s, &r);
     /* The sequence count is kept in private memory: the host may have overwritten the shared
