@@ -572,7 +572,7 @@ static void live_newcomer_beside_absent_hosts(void **state)
     assert_int_equal(toec_ip4_path(b.s, PEER_IP + 100, &live), 0);
     assert_int_equal(try_send(&b, &live), TOEC_SEND_WAIT);
     expect_arp(&b, 1, broadcast_mac, PEER_IP + 100);
-    for (i = 0, epoch = 0; left && b.now - begin < 60 * SEC;) {
+    for (epoch = 0; left && b.now - begin < 60 * SEC;) {
         if (epoch != toec_send_epoch(b.s)) {
             epoch = toec_send_epoch(b.s);
             for (i = 0; i < 40; i++)

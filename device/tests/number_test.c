@@ -155,9 +155,10 @@ static void hexadecimal_digits(void **state)
         assert_int_equal(toe_hex_digit(digits[i]), i);
     for (i = 0; i < 6; i++)
         assert_int_equal(toe_hex_digit(capital[i]), 10 + i);
-    for (i = 0; i < 256; i++)
-        if (!memchr(digits, i, 16) && !memchr(capital, i, 6))
+    for (i = 1; i < 256; i++)
+        if (!strchr(digits, i) && !strchr(capital, i))
             assert_int_equal(toe_hex_digit((char)i), -1);
+    assert_int_equal(toe_hex_digit(0), -1);
 }
 
 int main(void)
