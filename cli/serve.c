@@ -17,6 +17,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <toe/number.h>
+
 #include "common/exit.h"
 #include "common/message.h"
 #include "serve.h"
@@ -57,11 +59,39 @@ static bool remove_stale(const struct sockaddr_un *a)
 }
 
 /* bind(2) follows no link, and the mode comes from the umask: nothing is changed by its path. */
+static int bind_private(int fd, const struct sockaddr_un *a)
+{
+    mode_t old = umask(0117);
+    int rc = bind(fd, (const struct sockaddr *)a, sizeof *a);
+
+    if (rc != 0 && errno == EADDRINUSE) {
+        if (remove_stale(a))
+            rc = bind(fd, (const struct sockaddr *)a, sizeof *a);
+        else
+            errno = EADDRINUSE;
+    }
+    umask(old);
+    return rc;
+}
+
+/* Returns fd if it listens; else closes it and leaves the reason in errno. */
+static int listening(int fd, int bound)
+{
+    int e;
+
+    if (fd >= 0 && bound == 0 && listen(fd, CONNECTIONS) == 0)
+        return fd;
+    e = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = e;
+    return -1;
+}
+
 static int listen_unix(const char *path)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
-    mode_t old = umask(0117);
-    int fd, rc;
+    int fd;
 
     if (!*path || strlen(path) >= sizeof a.sun_path) {
         errno = *path ? ENAMETOOLONG : EINVAL;
@@ -69,13 +99,7 @@ static int listen_unix(const char *path)
     }
     memcpy(a.sun_path, path, strlen(path) + 1);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    rc = bind(fd, (const struct sockaddr *)&a, sizeof a);
-    if (rc != 0 && errno == EADDRINUSE && remove_stale(&a))
-        rc = bind(fd, (const struct sockaddr *)&a, sizeof a);
-    else if (rc != 0)
-        errno = EADDRINUSE;
-    umask(old);
-    return rc == 0 && listen(fd, CONNECTIONS) == 0 ? fd : -1;
+    return listening(fd, fd < 0 ? -1 : bind_private(fd, &a));
 }
 
 /* Splits "ADDRESS:PORT" or "[IPV6]:PORT". */
@@ -104,22 +128,23 @@ static int listen_tcp(const char *at)
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE},
                     *found;
+    char host[64], want[TOE_NUMBER_WANT];
     const char *port;
-    char host[64];
-    int fd, one = 1;
+    int fd, rc, one = 1;
+    uint64_t number; /* getaddrinfo() takes a port modulo 65536 */
 
-    if (!split(at, host, sizeof host, &port) || getaddrinfo(host, port, &hints, &found) != 0) {
+    if (!split(at, host, sizeof host, &port) ||
+        !toe_number(port, 1, UINT16_MAX, &number, want, sizeof want) ||
+        getaddrinfo(host, port, &hints, &found) != 0) {
         errno = EINVAL;
         return -1;
     }
     fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, CONNECTIONS) != 0) {
-        close(fd);
-        fd = -1;
-    }
+    rc = fd < 0 ? -1 : setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (rc == 0)
+        rc = bind(fd, found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
-    return fd;
+    return listening(fd, rc);
 }
 
 /* ---- connections ---- */
@@ -166,8 +191,8 @@ static bool send_all(int fd, const char *data, size_t size)
     return true;
 }
 
-static void answer(struct server *s, int fd, const char *status, const char *type, const char *text,
-                   size_t size, bool body)
+static void answer(int fd, const char *status, const char *type, const char *text, size_t size,
+                   bool body)
 {
     char head[256];
     int n = snprintf(head, sizeof head,
@@ -175,7 +200,6 @@ static void answer(struct server *s, int fd, const char *status, const char *typ
                      "Connection: close\r\n\r\n",
                      status, type, size);
 
-    (void)s;
     if (send_all(fd, head, (size_t)n) && body)
         (void)send_all(fd, text, size);
 }
@@ -196,16 +220,16 @@ static void respond(struct server *s, const struct connection *c)
     char *text;
 
     if (!head && strncmp(c->request, "GET ", 4) != 0) {
-        answer(s, c->fd, "405 Method Not Allowed", plain, wrong, sizeof wrong - 1, true);
+        answer(c->fd, "405 Method Not Allowed", plain, wrong, sizeof wrong - 1, true);
         return;
     }
     if (!is_target(strchr(c->request, ' ') + 1)) {
-        answer(s, c->fd, "404 Not Found", plain, wrong, sizeof wrong - 1, !head);
+        answer(c->fd, "404 Not Found", plain, wrong, sizeof wrong - 1, !head);
         return;
     }
     text = s->text(s->arg, &size);
     if (text)
-        answer(s, c->fd, "200 OK", s->type, text, size, !head);
+        answer(c->fd, "200 OK", s->type, text, size, !head);
     free(text);
 }
 

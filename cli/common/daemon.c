@@ -86,6 +86,10 @@ int cli_connect(const char *path, char *why, size_t why_size)
     else if (errno == EAGAIN)
         snprintf(why, why_size,
                  "toed at %s accepts no connection: it is stopped (SIGSTOP), or it hangs", path);
+    else if (errno == EACCES)
+        snprintf(why, why_size,
+                 "no right to reach toed at %s: run as root, or start toed with --user or --group",
+                 path);
     else
         snprintf(why, why_size, "cannot reach toed at %s: %s", path, strerror(errno));
     close(fd);

@@ -135,10 +135,14 @@ def test_port_and_wrong_addresses(lab, tmp_path):
         assert "Address already in use" in done.stderr
     file = tmp_path / "precious"
     file.write_text("precious")
-    for at, code in (("nowhere", USAGE), ("localhost:x", USAGE), ("unix:", USAGE), (":9", USAGE)):
+    wrong = ("nowhere", "localhost:x", "unix:", ":9", "127.0.0.1:0", "127.0.0.1:65536", "[::1:9")
+    for at in wrong:
         done = lab.server.run(argv(lab, "--listen", at), check=False)
-        assert done.returncode == code, (at, done.stderr)
+        assert done.returncode == USAGE, (at, done.stderr)
         assert "ADDRESS:PORT" in done.stderr
+    done = lab.server.run(argv(lab, "--listen", f"unix:{tmp_path}/none/x"), check=False)
+    assert done.returncode == 1
+    assert "No such file or directory" in done.stderr
     assert lab.server.run(argv(lab, "--listen", f"unix:{file}"), check=False).returncode == 1
     assert file.read_text() == "precious"
 
