@@ -48,7 +48,7 @@ class System:
         kernel = f"10.8{number}.0.1/24" if name == "linux" else None
         self.pair = stack.enter_context(netns.Pair(subnet=f"10.8{number}.0", kernel_ip=kernel))
         self.wrap = loadgen.plain
-        self.env = links.room(256, 1 << 20)
+        self.env = links.room(2048, 1 << 20)
         netif = f"af_xdp:{self.pair.server_if}"
         for ns in (self.pair.server, self.pair.client):
             ns.run(["sysctl", "-qw", *SETTINGS])
