@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from tests.lab import proc
 from tests.lab.robot import PORT, Robot
 
 pytestmark = pytest.mark.toehold_only
@@ -28,7 +29,7 @@ def connect(lab, robot, peer_listener, before: str = "") -> socket.socket:
     robot(f"s = socket.socket(); {before or 'pass'}")
     robot("s.connect(at)", at=(lab.peer_ip, PORT))
     peer, _ = peer_listener.accept()
-    peer.settimeout(20)
+    peer.settimeout(proc.seconds(20))
     return peer
 
 
@@ -102,7 +103,7 @@ def test_default_of_the_toe(make_lab, name):
     with Robot(lab) as robot, lab.client.socket() as listener:
         listener.bind((lab.peer_ip, PORT))
         listener.listen(8)
-        listener.settimeout(20)
+        listener.settimeout(proc.seconds(20))
         with connect(lab, robot, listener) as peer:
             pump(robot, peer, 1 << 20)
             assert name_of(robot) == name

@@ -226,12 +226,12 @@ def test_what_is_sent_before_the_end_arrives(inline):
     peer = inline.client.socket()
     peer.bind((inline.peer_ip, PORT))
     peer.listen()
-    peer.settimeout(10)
+    peer.settimeout(proc.seconds(10))
     argv = inline.wrapped([labs.PYTHON, "-c", script, inline.peer_ip, PORT])
     with peer, inline.server.start(argv, name="sender") as sender:
         got, (c, _) = 0, peer.accept()
         with c:
-            c.settimeout(10)
+            c.settimeout(proc.seconds(10))
             while data := c.recv(1 << 20):
                 got += len(data)
         assert got == 3_000_000
