@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_loans.c - toe_recv_borrow/return (toe.h): lent bytes stay until they are returned, whatever
+ * test_lent.c - toe_recv_borrow/return (toe.h): lent bytes stay until they are returned, whatever
  * happens to the connection, the thread or the TOE.
  */
 #include <linux/sockios.h>
