@@ -137,9 +137,11 @@ class Proc:
         self._p.send_signal(sig)
 
     def stop(self, timeout: float = 5) -> int:
-        """Sends SIGTERM to the process, then SIGKILL to its group if it has not ended in time."""
+        """Sends SIGTERM to the process, then SIGKILL to its group if it has not ended in time. A
+        stopped process is continued, so that it handles the signal."""
         if self._p.poll() is None:
             self._p.terminate()
+            self._p.send_signal(signal.SIGCONT)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._p.wait(patience.seconds(timeout))
         return self.kill()

@@ -468,7 +468,7 @@ def test_a_server_that_does_not_close_is_counted(lab, mode, port, args):
 
     to = ["--url", f"http://{LOCAL}:{port}/"] if mode == "http" else ["--to", f"{LOCAL}:{port}"]
     with serving(lab, port, handle):
-        args = [*to, *args, "--connections", 3, "--timeout", 1, "--time", 5, "--warmup", 0]
+        args = [*to, *args, "--connections", 3, "--timeout", 1, "--time", 2, "--warmup", 0]
         found = bench(lab, mode, *args, code=ERRORS)
     assert found["answered"] == 3
     assert found["errors"] == {"ETIMEDOUT": 3}
