@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * absent.c - the functions of core.h for what this TOE does not have: a network, neighbours, routes,
- * shared ports, checksums. The engine calls them and needs a plausible answer.
+ * absent.c - the functions of core.h for what this TOE does not have: a network, neighbours,
+ * routes, shared ports, checksums. The engine calls them and needs a plausible answer.
  */
 #include <string.h>
 
