@@ -112,7 +112,7 @@ def test_both_workers_get_connections(lab, tmp_path):
 def test_load_by_wrk(lab, tmp_path, workers):
     with nginx.start(lab, tmp_path, workers=workers):
         url = f"http://{lab.ip}/hello"
-        out = lab.client.run(["wrk", "-t1", "-c64", "-d2s", *nginx.PATIENT, url]).stdout
+        out = lab.client.run(["wrk", "-t1", "-c64", "-d1s", *nginx.PATIENT, url]).stdout
         assert "Socket errors" not in out, out
         assert "Non-2xx" not in out, out
         assert int(re.search(r"(\d+) requests in", out)[1]) > 64

@@ -111,7 +111,7 @@ def test_default_of_the_toe(make_lab, name):
 
 def iperf3(lab, *options: object) -> dict:
     with lab.peer(["iperf3", "-s", "-p", PORT, "--forceflush"], says="listening"):
-        done = lab.run(["iperf3", "-c", lab.peer_ip, "-p", PORT, "-t", 1, "-J", *options])
+        done = lab.run(["iperf3", "-c", lab.peer_ip, "-p", PORT, "-J", *options])
     result = json.loads(done.stdout)
     assert "error" not in result, result["error"]
     return result["end"]
@@ -119,7 +119,7 @@ def iperf3(lab, *options: object) -> dict:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_iperf3(lab, name):
-    end = iperf3(lab, "-C", name)
+    end = iperf3(lab, "-n", "50M", "-C", name)
     assert end["sender_tcp_congestion"] == name
     assert end["sum_received"]["bytes"] > 1e6
 

@@ -159,7 +159,7 @@ def test_curl_as_client(either, tmp_path):
 def test_iperf3_as_server(either):
     argv = ["iperf3", "-s", "-1", "-B", either.ip, "--forceflush"]
     with either.app(argv, says="Server listening") as server:
-        argv = ["iperf3", "-J", "-t", "1", "-P", "2", "-c", either.ip]
+        argv = ["iperf3", "-J", "-n", "100M", "-P", "2", "-c", either.ip]
         end = json.loads(either.client.run(argv, timeout=20).stdout)["end"]
         assert 0 < end["sum_received"]["bytes"] <= end["sum_sent"]["bytes"]
         server.wait(10)

@@ -120,7 +120,9 @@ def test_curl(lab6, tmp_path):
 @pytest.mark.parametrize("reverse", [False, True], ids=["receive", "send"])
 def test_iperf3(lab6, reverse):
     with lab6.app(["iperf3", "-s", "-B", OWN, "--forceflush"], says="listening"):
-        argv = ["iperf3", "-6", "-c", OWN, "-t", 1, "-P", 4, "-J"] + (["-R"] if reverse else [])
+        argv = ["iperf3", "-6", "-c", OWN, "-n", "100M", "-P", 4, "-J"] + (
+            ["-R"] if reverse else []
+        )
         result = json.loads(lab6.client.run(argv).stdout)
         assert result["end"]["sum_received"]["bytes"] > MB
 
