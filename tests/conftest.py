@@ -107,7 +107,7 @@ def peer_listener(lab):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind((lab.peer_ip, PORT))
         s.listen(128)
-        s.settimeout(20)
+        s.settimeout(labs.proc.seconds(20))
         yield s
 
 
@@ -126,7 +126,7 @@ def connected(lab, robot, peer_listener):
     robot("s = socket.create_connection(at)", at=(lab.peer_ip, PORT))
     peer, _ = peer_listener.accept()
     with peer:
-        peer.settimeout(20)
+        peer.settimeout(labs.proc.seconds(20))
         yield peer
 
 

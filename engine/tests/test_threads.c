@@ -17,7 +17,7 @@
 #include "bench.h"
 #include "round/thread.h"
 
-#define WAIT_MS 20000
+#define WAIT_MS 100000
 #define ROUNDS  1500
 
 struct world {
@@ -225,6 +225,33 @@ static struct toe_cmd await_type(struct host *h, uint8_t type)
     return c;
 }
 
+struct look {
+    const struct qp *qp;
+    uint32_t taken; /* SW commands of it */
+    uint64_t wakes; /* by the manager */
+    uint64_t deadline;
+};
+
+static void take_look(struct engine *e, void *arg)
+{
+    struct look *l = arg;
+
+    common_tally(e);
+    l->wakes = e->counters[EC_manager_wakes];
+    l->taken = l->qp->sw.tail;
+    l->deadline = engine_deadline(e);
+}
+
+/* Waits until the engine has taken n commands of h. */
+static void await_taken(struct world *w, const struct host *h, uint32_t n)
+{
+    struct look l = {.qp = h->qp};
+
+    do
+        engine_call(w->a, take_look, &l);
+    while (l.taken != n);
+}
+
 /* One byte there and one back, ROUNDS times; each side's engine and host sleep in between. */
 static void ping_pong(struct host *x, struct host *y, uint32_t fx, uint32_t fy)
 {
@@ -263,7 +290,7 @@ static void sleepers_are_always_woken(struct world *w, uint32_t orders)
     assert_int_equal(x.status->orders, orders);
     assert_int_equal(y.status->orders, orders);
     put(&x, TOE_CMD_LISTEN, PORT, 1, 0);
-    usleep(20000); /* an earlier SYN would be rejected, which is not tested here */
+    await_taken(w, &x, 1); /* an earlier SYN would be rejected */
     put(&y, TOE_CMD_CONNECT, PORT, 1, IP_A);
     c = await_type(&x, TOE_CMD_LISTEN_ESTABLISHED);
     fx = toe_cmd_flow(&c);
@@ -357,7 +384,7 @@ static void test_a_blocking_interrupt_does_not_keep_a_call(void **state)
     unsigned n = 0;
 
     attach_blocking(w, &x);
-    alarm(5);
+    alarm(WAIT_MS / 1000);
     engine_call(w->a, count_calls, &n);
     alarm(0);
     assert_int_equal(n, 1);
@@ -403,7 +430,7 @@ static void test_a_blocking_interrupt_does_not_keep_a_pause(void **state)
     struct host x;
 
     attach_blocking(w, &x);
-    alarm(5);
+    alarm(WAIT_MS / 1000);
     engine_pause(w->a);
     alarm(0);
     assert_true(toe_ring_load(&x.status->halted));
@@ -418,7 +445,7 @@ static void test_a_blocking_interrupt_does_not_keep_an_end(void **state)
     struct host x;
 
     attach_blocking(w, &x);
-    alarm(5);
+    alarm(WAIT_MS / 1000);
     engine_join(w->a);
     alarm(0);
     assert_true(toe_ring_load(&x.status->halted));
@@ -481,32 +508,6 @@ static void test_calls_of_several_threads_are_all_made(void **state)
 }
 
 /* ---- a late manager ---- */
-
-struct look {
-    const struct qp *qp;
-    uint32_t taken; /* SW commands of it */
-    uint64_t wakes; /* by the manager */
-    uint64_t deadline;
-};
-
-static void take_look(struct engine *e, void *arg)
-{
-    struct look *l = arg;
-
-    common_tally(e);
-    l->wakes = e->counters[EC_manager_wakes];
-    l->taken = l->qp->sw.tail;
-    l->deadline = engine_deadline(e);
-}
-
-static void await_taken(struct world *w, const struct host *h, uint32_t n)
-{
-    struct look l = {.qp = h->qp};
-
-    do
-        engine_call(w->a, take_look, &l);
-    while (l.taken != n);
-}
 
 /* Its address is announced a second time: from then on no timer wakes it. */
 static void await_no_deadline(struct world *w, const struct host *h)

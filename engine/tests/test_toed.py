@@ -160,7 +160,7 @@ class Attached(unittest.TestCase):
 
     def connect(self):
         s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        s.settimeout(20)
+        s.settimeout(100)
         s.connect(self.path)
         self.addCleanup(s.close)
         return s
@@ -191,7 +191,7 @@ class Attached(unittest.TestCase):
         return json.loads(s.recv(1 << 20))
 
     def wait_for(self, what):
-        end = time.monotonic() + 20
+        end = time.monotonic() + 100
         while not what():
             self.assertLess(time.monotonic(), end)
             time.sleep(0.01)

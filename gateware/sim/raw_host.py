@@ -14,6 +14,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.lab import proc
+
 MAGIC, VERSION, PAGE = 0x31454F54, 1, 4096
 ATTACH, MOVED = 1, 7
 HELLO = struct.Struct("<4I6I32s")
@@ -96,7 +98,7 @@ class Host:
         memory = area(self.shape.total) if memory < 0 else memory
         irq = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC) if irq < 0 else irq
         self.control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.control.settimeout(20)
+        self.control.settimeout(proc.seconds(20))
         self.control.connect(str(path))
         say(self.control, ATTACH, [memory, irq], self.shape)
         data, rights, _, _ = self.control.recvmsg(WELCOME.size, socket.CMSG_SPACE(8))
@@ -164,7 +166,7 @@ class Host:
 
     @staticmethod
     def wait(what, said: str, seconds: float = 30) -> None:
-        end = time.monotonic() + seconds
+        end = time.monotonic() + proc.seconds(seconds)
         while not what():
             if time.monotonic() > end:
                 raise AssertionError(f"{said}: not after {seconds} s")

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from gateware.lib import live
+from tests.lab import proc
 
 TAG_LOOPED = 0x131  # CONTROL: enable, mode tag, looped
 
@@ -77,7 +78,7 @@ def running(*command: object):
 
 def stopped(process: subprocess.Popen) -> str:
     process.send_signal(signal.SIGTERM)
-    said = process.communicate(timeout=30)[0]
+    said = process.communicate(timeout=proc.seconds(30))[0]
     assert process.returncode == 0
     return said
 
@@ -93,7 +94,7 @@ def test_frames_pass_two_modules_and_a_wire_unchanged(rtt_sim, tmp_path, pace):
     far = [rtt_sim, "--host", f"wire:{wire}", "--net", f"pcap:out={out}", *common]
     near = [rtt_sim, "--host", f"pcap:in={tmp_path}/in", "--net", f"wire:{wire}", *common]
     with running(*far, "--pcap", recorded) as b:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + proc.seconds(60)
         while not wire.exists():
             assert time.monotonic() < deadline and b.poll() is None
             time.sleep(0.02)
@@ -134,7 +135,7 @@ def test_what_a_port_does_not_take_is_said(rtt_sim, tmp_path):
         with subprocess.Popen(watch, stderr=subprocess.PIPE, text=True) as tcpdump:
             assert any("listening" in line for line in tcpdump.stderr)
             with running("ip", "netns", "exec", space, *command) as p:
-                deadline = time.monotonic() + 60
+                deadline = time.monotonic() + proc.seconds(60)
                 while len(read_pcap(tmp_path / "out")) < len(kept):
                     assert time.monotonic() < deadline and p.poll() is None
                     time.sleep(0.05)
@@ -185,7 +186,7 @@ def test_a_waveform_has_the_cycles_that_the_recording_names(tmp_path):
         [program, "--path", "cable=3,mac=400", "--probes", "25", "--gap", "150"]
         + ["--set", f"CONTROL={TAG_LOOPED}", "--fst", fst, "--pcap", recorded],
         check=True,
-        timeout=120,
+        timeout=proc.seconds(120),
         stdout=subprocess.DEVNULL,
         stderr=(tmp_path / "err").open("wb"),
     )

@@ -15,6 +15,7 @@ import pytest
 
 from gateware.lib import live
 from gateware.src.rtt.tb.bench import REGS
+from tests.lab import proc
 
 TICK = 4
 TAG_LOOPED = 0x131  # CONTROL: enable, mode tag, looped
@@ -29,7 +30,7 @@ def rtt_sim() -> Path:
 class Registers:
     def __init__(self, path: Path) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + proc.seconds(20)
         while True:
             try:
                 self.socket.connect(str(path))
@@ -75,7 +76,7 @@ def test_every_sample_within_a_tick_of_truth(rtt_sim, tmp_path, path, gap):
         + ["--set", f"CONTROL={TAG_LOOPED}", "--start", str((1 << 32) - 100_000)]
         + ["--truth", truth, "--samples", samples],
         check=True,
-        timeout=300,
+        timeout=proc.seconds(300),
         stdout=subprocess.DEVNULL,
     )
     right = {}
@@ -105,7 +106,7 @@ def test_loss_and_duplicates_are_counted(rtt_sim, tmp_path):
         regs = Registers(sock)
         got = {}
         names = ("PROBES", "COUNT", "LOST", "DUPLICATES", "UNMATCHED", "RX_PACKETS")
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + proc.seconds(120)
         while got.get("COUNT", 0) + got.get("LOST", 0) < 2000:
             assert time.monotonic() < deadline
             regs.snapshot()
@@ -180,6 +181,8 @@ def test_refuses_what_it_cannot_do(rtt_sim, tmp_path):
         (["--host", "tap:x", "--net", "packet:nosuch0"], "nosuch0"),
         (["--path", "", "--probes", "1", "--fst", "f"], "no traces"),
     ]:
-        done = subprocess.run([rtt_sim, *options], capture_output=True, text=True, timeout=20)
+        done = subprocess.run(
+            [rtt_sim, *options], capture_output=True, text=True, timeout=proc.seconds(20)
+        )
         assert done.returncode in (1, 2)
         assert why in done.stderr

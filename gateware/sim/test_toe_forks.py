@@ -107,7 +107,7 @@ def started(toe: Toe, tmp_path: Path, does: str) -> proc.Proc:
 
 
 def answer(s: socket.socket) -> bytes:
-    s.settimeout(30)
+    s.settimeout(proc.seconds(30))
     s.sendall(b"there")
     return s.recv(100)
 

@@ -35,7 +35,7 @@ def gone(toe: Toe) -> None:
 def reached(toe: Toe, port: int) -> str:
     """Returns the outcome of a connection to this port."""
     with toe.client.socket() as s:
-        s.settimeout(20)
+        s.settimeout(proc.seconds(20))
         try:
             s.connect((toe.ip, port))
         except OSError as e:
@@ -59,7 +59,7 @@ def peers(toe: Toe, host: Host, n: int, port: int) -> Iterator[list[socket.socke
 
 
 def ended(s: socket.socket) -> str:
-    s.settimeout(20)
+    s.settimeout(proc.seconds(20))
     try:
         return repr(s.recv(1))
     except OSError as e:
@@ -124,7 +124,7 @@ def test_who_says_nothing_keeps_nobody_out(toe: Toe, n: int) -> None:
             s.connect(str(toe.socket))
         if n > 64:
             for s in silent:
-                s.settimeout(20)
+                s.settimeout(proc.seconds(20))
                 assert s.recv(1) == b""
         with Host(toe.socket) as host:
             host.listen(PORT)

@@ -18,7 +18,7 @@ ECHO6 = ECHO.replace("socket.socket()", "socket.socket(socket.AF_INET6)").replac
 # Prints both addresses, and the MSS from the flow record (TCP_INFO).
 NAMES = """
 import socket, struct, sys
-s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30)
+s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=300)
 mss = struct.unpack_from("=I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 16)[0]
 print(s.getsockname()[0], *s.getpeername()[:2], mss)
 """

@@ -41,7 +41,7 @@ for turn in range(4):
 CONNECT = """
 import socket, sys
 try:
-    s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30)
+    s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=300)
 except OSError as e:
     print(type(e).__name__)
 else:
@@ -52,7 +52,7 @@ else:
 
 CONTROL = """
 import socket, sys, time
-s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=30)
+s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=300)
 def control():
     return s.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).strip(b"\\0").decode()
 for wanted in sys.argv[3:]:
@@ -61,7 +61,7 @@ for wanted in sys.argv[3:]:
     else:
         s.sendall(b"ab")
         s.recv(100)
-        until = time.monotonic() + 30
+        until = time.monotonic() + 300
         while control() != wanted and time.monotonic() < until:
             time.sleep(0.01)
         print(control())

@@ -7,6 +7,7 @@ import re
 import subprocess
 
 from gateware.lib import virtual
+from tests.lab import proc
 
 RUNS = 120  # from seed 1
 PARTED = [186, 187, 214, 224, 381, 464, 465, 521, 569, 689, 713, 934, 1238, 1246, 1953, 2038]
@@ -16,7 +17,7 @@ PARTED += [2587, 3915, 4045, 4079]
 def twin(runs: int, seed: int = 1, **env: str) -> subprocess.CompletedProcess:
     argv = [virtual.twin(), "--mode", "peer", "--seed", str(seed), "--runs", str(runs)]
     return subprocess.run(
-        argv, capture_output=True, text=True, timeout=600, env={**os.environ, **env}
+        argv, capture_output=True, text=True, timeout=proc.seconds(600), env={**os.environ, **env}
     )
 
 

@@ -190,7 +190,7 @@ static int interrupted(unsigned after, uintptr_t *at)
     int status;
 
     if (child == 0) {
-        alarm(20); /* it slept: killed */
+        alarm(200); /* it slept: killed */
         tsig_begin();
         ptrace(PTRACE_TRACEME, 0, NULL, NULL);
         raise(SIGSTOP);
@@ -243,6 +243,6 @@ int main(void)
         cmocka_unit_test_setup(test_a_handler_between_look_and_sleep, before),
     };
 
-    alarm(60); /* one slept: killed */
+    alarm(600); /* one slept: killed */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

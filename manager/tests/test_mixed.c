@@ -263,7 +263,7 @@ static void exits_while_threads_are_busy(void **state)
         pid_t pid = fork();
 
         if (pid == 0) {
-            alarm(60);
+            alarm(600);
             end_in_the_middle();
         }
         assert_int_equal(waitpid(pid, &status, 0), pid);

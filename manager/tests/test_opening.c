@@ -165,7 +165,7 @@ static void fastopen_connect(void **state)
             assert_int_equal(toe_connect(fd, (struct sockaddr *)&a, sizeof(a)), -1);
             assert_int_equal(errno, EISCONN);
         }
-        assert_int_equal(toe_poll(&p, 1, 1000), 1);
+        assert_int_equal(toe_poll(&p, 1, 20000), 1);
         assert_int_equal(p.revents, POLLOUT);
         assert_int_equal(toe_write(fd, "hello", 5), 5);
         expect(listener, "hello");
@@ -487,7 +487,7 @@ static void handler_of_sigurg_reads(void **state)
     assert_int_equal(toe_fcntl(fd[1], F_SETOWN, getpid()), 0);
     assert_int_equal(pipe(pipes), 0);
     assert_int_equal(pthread_create(&thread, NULL, sleeper, pipes), 0);
-    alarm(10); /* it would wait for the lock that it holds */
+    alarm(100); /* it would wait for the lock that it holds */
     for (int i = 1; i <= 3; i++) {
         struct pollfd p = {fd[1], POLLPRI, 0};
 
@@ -546,7 +546,7 @@ static void owners_of_sigurg(void **state)
     assert_int_equal(toe_ioctl(fd[1], FIOGETOWN, &owner), 0);
     assert_int_equal(owner, getpid());
     assert_int_equal(toe_send(fd[0], "!", 1, MSG_OOB), 1);
-    for (int i = 0; i < 2000 && !urgent_signals; i++) {
+    for (int i = 0; i < 20000 && !urgent_signals; i++) {
         queued(fd[1]);
         usleep(1000);
     }
@@ -603,7 +603,7 @@ static void owners_of_sigurg_by_kind(void **state)
     assert_int_equal(toe_fcntl(fd[1], F_GETOWN_EX, (long)&got), 0);
     assert_int_equal(got.type, F_OWNER_TID);
     assert_int_equal(toe_send(fd[0], "!", 1, MSG_OOB), 1);
-    for (int i = 0; i < 2000 && !urgent_signals; i++) {
+    for (int i = 0; i < 20000 && !urgent_signals; i++) {
         queued(fd[1]);
         usleep(1000);
     }

@@ -10,6 +10,8 @@ import pytest
 from tests.lab import lab as labs
 
 PORT = 5201
+# A transfer of bytes, not of seconds: its processes work at full speed until it ends.
+AMOUNT = ["-t", 1] if labs.GATEWARE else ["-n", "100M"]
 SERVER = ["iperf3", "-s", "-p", PORT, "--forceflush"]
 
 
@@ -35,7 +37,7 @@ def await_test(server: labs.proc.Proc, n: int) -> None:
 @pytest.mark.parametrize("reverse", [False, True], ids=["receive", "send"])
 def test_server(lab, streams, reverse):
     with lab.app([*SERVER, "-B", lab.ip], says="listening"):
-        argv = ["iperf3", "-c", lab.ip, "-p", PORT, "-t", 1, "-P", streams, "-J"]
+        argv = ["iperf3", "-c", lab.ip, "-p", PORT, *AMOUNT, "-P", streams, "-J"]
         done = lab.client.run(argv + (["-R"] if reverse else []))
         transferred(done.stdout)
 
@@ -44,7 +46,7 @@ def test_server(lab, streams, reverse):
 @pytest.mark.parametrize("reverse", [False, True], ids=["send", "receive"])
 def test_client(lab, streams, reverse):
     with lab.peer([*SERVER, "-B", lab.peer_ip], says="listening"):
-        argv = ["iperf3", "-c", lab.peer_ip, "-p", PORT, "-t", 1, "-P", streams, "-J"]
+        argv = ["iperf3", "-c", lab.peer_ip, "-p", PORT, *AMOUNT, "-P", streams, "-J"]
         done = lab.run(argv + (["-R"] if reverse else []))
         transferred(done.stdout)
 

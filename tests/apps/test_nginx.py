@@ -112,7 +112,7 @@ def test_both_workers_get_connections(lab, tmp_path):
 def test_load_by_wrk(lab, tmp_path, workers):
     with nginx.start(lab, tmp_path, workers=workers):
         url = f"http://{lab.ip}/hello"
-        out = lab.client.run(["wrk", "-t1", "-c64", "-d2s", url]).stdout
+        out = lab.client.run(["wrk", "-t1", "-c64", "-d1s", *nginx.PATIENT, url]).stdout
         assert "Socket errors" not in out, out
         assert "Non-2xx" not in out, out
         assert int(re.search(r"(\d+) requests in", out)[1]) > 64
@@ -172,7 +172,7 @@ def test_worker_killed_is_replaced(lab, tmp_path):
         with nginx.Http(lab) as web:
             worker = int(web.get("/pid"))
             os.kill(worker, signal.SIGKILL)
-            web.sock.settimeout(10)
+            web.sock.settimeout(proc.seconds(10))
             with contextlib.suppress(ConnectionResetError):
                 assert web.sock.recv(1) == b""
 
@@ -225,7 +225,7 @@ def test_port_is_free_again_for_an_old_client(lab, tmp_path):
     def connect():
         s = lab.client.socket(socket.AF_INET)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        s.settimeout(10)
+        s.settimeout(proc.seconds(10))
         s.bind(("", 722))  # below the range from which connect() chooses
         s.connect((lab.ip, 80))
         return s

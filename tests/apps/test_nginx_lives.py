@@ -26,7 +26,8 @@ class Load:
     def __init__(self, lab: labs.Lab, *, keep: bool = False):
         header = [] if keep else ["-H", "Connection: close"]
         # line-buffered: its first line shows that it handles SIGINT
-        argv = ["stdbuf", "-oL", "wrk", "-t1", "-c16", "-d60s", *header, f"http://{lab.ip}/hello"]
+        argv = ["stdbuf", "-oL", "wrk", "-t1", "-c16", "-d900s", *nginx.PATIENT, *header]
+        argv.append(f"http://{lab.ip}/hello")
         self._lab = lab
         self._wrk = lab.client.start(argv)
 
@@ -61,7 +62,7 @@ class Download:
         with lab.client.entered():
             s = socket.socket()
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-        s.settimeout(30)
+        s.settimeout(proc.seconds(30))
         s.connect((lab.ip, 80))
         s.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         self._file = s.makefile("rb")

@@ -101,7 +101,8 @@ def test_tls_load(lab, tmp_path):
     """A handshake for each request, and kept connections."""
     with start(lab, tmp_path, workers=2):
         for header in ([], ["-H", "Connection: close"]):
-            argv = ["wrk", "-t1", "-c16", "-d1s", *header, f"https://{lab.ip}/hello"]
+            argv = ["wrk", "-t1", "-c16", "-d1s", *nginx.PATIENT, *header]
+            argv.append(f"https://{lab.ip}/hello")
             out = lab.client.run(argv).stdout
             assert "Socket errors" not in out, out
             assert "Non-2xx" not in out, out
@@ -212,7 +213,8 @@ def test_proxy_to_another_toe(two_toes, tmp_path, keep):
             assert response.status == 201
             response.read()
             assert (files / "uploaded").read_bytes() == body
-        out = front.client.run(["wrk", "-t1", "-c16", "-d1s", f"http://{front.ip}:81/hello"]).stdout
+        argv = ["wrk", "-t1", "-c16", "-d1s", *nginx.PATIENT, f"http://{front.ip}:81/hello"]
+        out = front.client.run(argv).stdout
         assert "Socket errors" not in out, out
         assert "Non-2xx" not in out, out
     for lab in two_toes:

@@ -140,7 +140,7 @@ class Namespace:
     def connect(self, address: str, port: int, *, timeout: float = 10) -> socket.socket:
         """A TCP connection from this namespace; its timeout stays set."""
         s = self.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
-        s.settimeout(timeout * patience.factor())
+        s.settimeout(patience.seconds(timeout))
         try:
             s.connect((address, port))
         except TimeoutError as e:

@@ -46,6 +46,9 @@ http {{
 }}
 """
 
+# Options of wrk, which counts an answer after 2 s as a failure by default.
+PATIENT = ("--timeout", "60s")
+
 
 def configuration(
     folder: Path,

@@ -13,6 +13,9 @@ import time
 
 USUAL = 2.0
 LONGEST = 8.0  # a limit grows no further: what hangs must end
+# A load average follows a burst of a few seconds late, and does not show processors that the
+# machine's host takes away. A wait that succeeds never uses this reserve.
+RESERVE = 3.0
 
 
 def processors() -> int:
@@ -27,6 +30,11 @@ def factor(load: float | None = None) -> float:
     if load is None:
         load = os.getloadavg()[0]
     return min(LONGEST, max(1.0, load / (USUAL * processors())))
+
+
+def seconds(quiet: float) -> float:
+    """The limit of one wait, of `quiet` seconds on a quiet machine."""
+    return quiet * RESERVE * factor()
 
 
 def reason() -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes: started in a namespace, logged to a file, ended with all their children.
 
-Timeouts are in seconds of a quiet machine; they grow with its load (patience.py).
+Timeouts are in seconds of a quiet machine; they grow with its load (patience.seconds()).
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.lab import paths, patience
+from tests.lab.patience import seconds
 
 if TYPE_CHECKING:
     from tests.lab.netns import Namespace
+
+__all__ = ["Failed", "Proc", "run", "seconds", "wait_port", "wait_until"]
 
 _serial = itertools.count(1)
 
@@ -66,7 +69,7 @@ def run(
         start_new_session=True,
     ) as p:
         try:
-            out, err = p.communicate(input, timeout * patience.factor())
+            out, err = p.communicate(input, patience.seconds(timeout))
         except BaseException as e:
             _kill_group(p.pid, signal.SIGKILL)
             if isinstance(e, subprocess.TimeoutExpired):
@@ -125,7 +128,7 @@ class Proc:
     def wait(self, timeout: float) -> int:
         """Waits for the end and returns the exit code. Failed after timeout seconds."""
         try:
-            return self._p.wait(timeout * patience.factor())
+            return self._p.wait(patience.seconds(timeout))
         except subprocess.TimeoutExpired:
             raise Failed(f"{self.name} did not end in {timeout} s{self.tail()}") from None
 
@@ -134,11 +137,13 @@ class Proc:
         self._p.send_signal(sig)
 
     def stop(self, timeout: float = 5) -> int:
-        """Sends SIGTERM to the process, then SIGKILL to its group if it has not ended in time."""
+        """Sends SIGTERM to the process, then SIGKILL to its group if it has not ended in time. A
+        stopped process is continued, so that it handles the signal."""
         if self._p.poll() is None:
             self._p.terminate()
+            self._p.send_signal(signal.SIGCONT)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self._p.wait(timeout * patience.factor())
+                self._p.wait(patience.seconds(timeout))
         return self.kill()
 
     def kill(self) -> int:
@@ -168,13 +173,14 @@ def wait_until(
 
     Failed after timeout seconds, or as soon as proc, the process to cause it, has ended.
     """
-    limit = patience.Limit(timeout)
+    limit = patience.Limit(timeout * patience.RESERVE)
     pause = 0.002
     while not (value := condition()):
         if proc is not None and proc.poll() is not None:
             raise Failed(f"{what}: {proc.name} ended with {proc.poll()}{proc.tail()}")
         if limit.over():
-            raise Failed(f"{what}: not within {timeout} s{proc.tail() if proc else ''}")
+            waited = f"not within {limit.elapsed():.0f} s"
+            raise Failed(f"{what}: {waited}{proc.tail() if proc else ''}")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.1)
     return value

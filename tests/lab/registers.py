@@ -106,6 +106,11 @@ class Module(Simulation):
                 self.put(self.SAMPLES + 16 * (head % self.RING), t)
                 self.put(self.RING_HEAD, head + 1)
 
+    def read(self) -> bool:
+        """Whether the program has taken all samples from the ring."""
+        with self.lock:
+            return self.get(self.RING_TAIL) == self.get(self.RING_HEAD)
+
     def bin(self, ticks: int) -> int:
         distance = ticks - self.get(self.HIST_BASE)
         if distance < 0:

@@ -10,6 +10,7 @@ runs the statements there and returns the value of the last one; an OSError ther
 from __future__ import annotations
 
 import builtins
+import contextlib
 import pickle
 import select
 import shutil
@@ -24,6 +25,7 @@ from tests.lab import patience, proc
 
 # The system call in which a robot waits for statements (x86-64), on its control socket.
 RECVFROM = 45
+FUTEX = "202"
 
 PORT = 7000  # robots listen here, and peers
 
@@ -36,7 +38,7 @@ class Robot:
                 path = folder / "robot"
                 listener.bind(str(path))
                 listener.listen()
-                listener.settimeout(20)
+                listener.settimeout(patience.seconds(20))
                 if on_peer:
                     self.proc = lab.peer_script("robot.py", path)
                 else:
@@ -75,7 +77,7 @@ class Robot:
 
     def result(self, timeout: float = 30) -> object:
         """Returns the value of the statements that `tell()` started."""
-        self._control.settimeout(timeout * patience.factor())
+        self._control.settimeout(patience.seconds(timeout))
         head = self._stream.read(4)
         if not head:
             raise RuntimeError(f"the robot has ended: {self.proc.wait(10)}{self.proc.tail()}")
@@ -102,6 +104,26 @@ class Robot:
             return before != "" and before == call()
 
         proc.wait_until(asleep, "the robot sleeps in a call", proc=self.proc)
+
+    def threads_sleep(self, count: int) -> None:
+        """Waits until `count` threads that the statements started sleep in a system call. A thread
+        that waits for Python's lock does not count."""
+
+        def calls() -> dict[str, str]:
+            found = {}
+            for task in Path(f"/proc/{self.pid}/task").iterdir():
+                with contextlib.suppress(OSError):  # the thread has ended
+                    found[task.name] = (task / "syscall").read_text()
+            del found[str(self.pid)]
+            return {t: c for t, c in found.items() if c.split()[0] not in ("running", FUTEX)}
+
+        def asleep() -> bool:
+            before = calls()
+            time.sleep(0.02)
+            after = calls()
+            return sum(after.get(t) == c for t, c in before.items()) >= count
+
+        proc.wait_until(asleep, f"{count} threads sleep in calls", proc=self.proc)
 
     def waits(self, seconds: float = 0.3) -> bool:
         """Whether the statements have not ended after so many seconds."""

@@ -69,7 +69,7 @@ def test_wire_between_two_toeds(tmp_path):
             client.pair.server.run(client.wrapped(curl))
             data = (tmp_path / "files/uploaded").read_bytes()
             assert nginx.hashlib.sha256(data).hexdigest() == digest
-            wrk = ["wrk", "-t1", "-c16", "-d1s", f"http://{server.ip}/hello"]
+            wrk = ["wrk", "-t1", "-c16", "-d1s", *nginx.PATIENT, f"http://{server.ip}/hello"]
             out = client.pair.server.run(client.wrapped(wrk)).stdout
             assert "Socket errors" not in out, out
             assert "Requests/sec" in out

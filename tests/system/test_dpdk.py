@@ -48,7 +48,8 @@ def serve(lab, tmp_path):
     with lab.app([*test_iperf3.SERVER, "-B", lab.ip]) as server:
         for n, reverse in enumerate(([], ["-R"]), 1):
             test_iperf3.await_test(server, n)
-            argv = ["iperf3", "-c", lab.ip, "-p", test_iperf3.PORT, "-t", 1, "-J", *reverse]
+            argv = ["iperf3", "-c", lab.ip, "-p", test_iperf3.PORT, "-J"]
+            argv += [*test_iperf3.AMOUNT, *reverse]
             test_iperf3.transferred(lab.client.run(argv).stdout)
     lab.wait_idle()
 

@@ -36,7 +36,9 @@ class Module:
     def __init__(self, folder: Path) -> None:
         sim = os.environ.get("TOEHOLD_RTT_SIM")
         if not sim:
-            subprocess.run([paths.ROOT / "scripts" / "gateware", "sim"], check=True, timeout=900)
+            subprocess.run(
+                [paths.ROOT / "scripts" / "gateware", "sim"], check=True, timeout=proc.seconds(900)
+            )
             sim = str(paths.OUT / "gateware" / "live" / "rtt_sim" / "rtt_sim")
         self.bar = f"sim:{folder}/regs"
         command = [sim, "--path", "cable=3,mac=400", "--probes", "4000000000", "--gap", "5000"]
@@ -54,7 +56,7 @@ class Module:
     def reg(self, *argv: str) -> str:
         command = [TOEHOLD, "reg", argv[0], "--bar", self.bar, *argv[1:]]
         return subprocess.run(
-            command, capture_output=True, text=True, check=True, timeout=60
+            command, capture_output=True, text=True, check=True, timeout=proc.seconds(60)
         ).stdout
 
     def read(self, name: str) -> int:

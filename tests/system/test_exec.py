@@ -150,7 +150,7 @@ def test_dead_connection_in_the_queue_of_a_closed_listener(lab, robot, peer):
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((lab.peer_ip, PORT + 2))
         listener.listen()
-        listener.settimeout(20)
+        listener.settimeout(labs.proc.seconds(20))
         become(
             robot,
             NAMES
@@ -402,7 +402,7 @@ int main(int n, char **v)
     robot.tell("os.execv(x, [x, *(str(s.fileno()) for s in all_)])", x=str(program))
     for n, peer in enumerate(peers):
         with peer:
-            peer.settimeout(20)
+            peer.settimeout(labs.proc.seconds(20))
             peer.sendall(bytes([n]))
             assert take(peer, 1) == bytes([n])
     assert robot.proc.wait(20) == 0

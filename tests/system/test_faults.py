@@ -145,7 +145,7 @@ def test_the_peers_ethernet_address_changes(make_lab, said):
                 proc.wait_until(lambda: lab.counter("neigh_changed") > changed, "it is heard")
             # Otherwise a sender must detect it: the peer does not announce itself.
             robot("s.sendall(b'two')")
-            peer.settimeout(150)
+            peer.settimeout(proc.seconds(150))
             assert peer.recv(3) == b"two"
 
 

@@ -148,7 +148,8 @@ def test_blocked_parent(r, peer):
     """It sleeps in recv() when the child begins."""
     r("a, b = socket.socketpair(); got = []")
     r("pid = child('b.recv(1); select.select([s], [], [], 0); b.sendall(b\"x\")')")
-    r("t = threading.Thread(target=lambda: got.append(take(5))); t.start(); time.sleep(0.2)")
+    r("t = threading.Thread(target=lambda: got.append(take(5))); t.start()")
+    r.threads_sleep(1)
     r("a.sendall(b'.'); a.recv(1)")
     peer.sendall(b"hello")
     r("t.join()")

@@ -100,7 +100,7 @@ def test_ping_of_any_size(lab, size):
 def test_udp_port_unreachable(lab):
     with lab.client.socket(kind=socket.SOCK_DGRAM) as s:
         s.connect((lab.ip, 9))
-        s.settimeout(10)
+        s.settimeout(labs.proc.seconds(10))
         s.send(b"anyone?")
         with pytest.raises(ConnectionRefusedError):
             s.recv(1)

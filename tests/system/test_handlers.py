@@ -31,7 +31,7 @@ def server(peer_listener):
         with contextlib.suppress(OSError):
             while True:
                 s, _ = peer_listener.accept()
-                s.settimeout(20)
+                s.settimeout(labs.proc.seconds(20))
                 threads.append(threading.Thread(target=echo, args=(s,)))
                 threads[-1].start()
 

@@ -159,7 +159,7 @@ def test_curl_as_client(either, tmp_path):
 def test_iperf3_as_server(either):
     argv = ["iperf3", "-s", "-1", "-B", either.ip, "--forceflush"]
     with either.app(argv, says="Server listening") as server:
-        argv = ["iperf3", "-J", "-t", "1", "-P", "2", "-c", either.ip]
+        argv = ["iperf3", "-J", "-n", "100M", "-P", "2", "-c", either.ip]
         end = json.loads(either.client.run(argv, timeout=20).stdout)["end"]
         assert 0 < end["sum_received"]["bytes"] <= end["sum_sent"]["bytes"]
         server.wait(10)
@@ -226,12 +226,12 @@ def test_what_is_sent_before_the_end_arrives(inline):
     peer = inline.client.socket()
     peer.bind((inline.peer_ip, PORT))
     peer.listen()
-    peer.settimeout(10)
+    peer.settimeout(proc.seconds(10))
     argv = inline.wrapped([labs.PYTHON, "-c", script, inline.peer_ip, PORT])
     with peer, inline.server.start(argv, name="sender") as sender:
         got, (c, _) = 0, peer.accept()
         with c:
-            c.settimeout(10)
+            c.settimeout(proc.seconds(10))
             while data := c.recv(1 << 20):
                 got += len(data)
         assert got == 3_000_000

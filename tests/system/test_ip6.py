@@ -85,7 +85,7 @@ def test_ping(lab6, size):
 @pytest.mark.toehold_only
 def test_udp_is_refused(lab6):
     with lab6.client.socket(socket.AF_INET6, socket.SOCK_DGRAM) as s:
-        s.settimeout(5)
+        s.settimeout(proc.seconds(5))
         s.connect((OWN, 9))
         s.send(b"anyone?")
         with pytest.raises(ConnectionRefusedError):
@@ -120,7 +120,9 @@ def test_curl(lab6, tmp_path):
 @pytest.mark.parametrize("reverse", [False, True], ids=["receive", "send"])
 def test_iperf3(lab6, reverse):
     with lab6.app(["iperf3", "-s", "-B", OWN, "--forceflush"], says="listening"):
-        argv = ["iperf3", "-6", "-c", OWN, "-t", 1, "-P", 4, "-J"] + (["-R"] if reverse else [])
+        argv = ["iperf3", "-6", "-c", OWN, "-n", "100M", "-P", 4, "-J"] + (
+            ["-R"] if reverse else []
+        )
         result = json.loads(lab6.client.run(argv).stdout)
         assert result["end"]["sum_received"]["bytes"] > MB
 
@@ -202,10 +204,10 @@ def test_refused(lab6):
 def test_nobody_there(lab6):
     """RFC 4861 7.2.2: three solicitations, then unreachable."""
     begin = time.monotonic()
-    argv = ["curl", "-sS", "--connect-timeout", 20, "http://[fd77::99]/"]
+    argv = ["curl", "-sS", "--connect-timeout", 90, "http://[fd77::99]/"]
     done = lab6.run(argv, check=False)
-    assert done.returncode == 7
-    assert 2 < time.monotonic() - begin < 10
+    assert done.returncode == 7  # not 28: curl's own limit
+    assert time.monotonic() - begin > 2
 
 
 @pytest.mark.toehold_only
@@ -246,7 +248,7 @@ import socket, sys
 own, peer, interface, bind = sys.argv[1:5]
 scope = socket.if_nametoindex(interface)
 s = socket.socket(socket.AF_INET6)
-s.settimeout(10)
+s.settimeout(60)
 if bind == "bind":
     s.bind((own, 0, 0, scope))
     assert s.getsockname()[3] == scope

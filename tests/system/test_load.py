@@ -167,7 +167,7 @@ def test_more_connections_than_room(make_lab, tmp_path, limit):
             for s in served:
                 ask(s)
         for s in waiting:
-            s.settimeout(60)
+            s.settimeout(proc.seconds(60))
             proc.wait_until(lambda s=s: connected(s), "a waiting client is served", timeout=60)
             ask(s)
     lab.wait_idle()

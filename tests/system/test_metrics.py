@@ -45,7 +45,7 @@ class Unix(http.client.HTTPConnection):
 
     def connect(self) -> None:
         self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(20)
+        self.sock.settimeout(proc.seconds(20))
         self.sock.connect(self.path)
 
 

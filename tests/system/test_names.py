@@ -8,10 +8,10 @@ import errno
 import os
 import signal
 import socket
-import time
 
 import pytest
 
+from tests.lab import proc
 from tests.lab.robot import PORT, take
 
 CARRIER = 0x5483  # TOE_TCP_CARRIER of toe.h
@@ -222,14 +222,16 @@ def test_worker_that_gives_up_its_rights(lab, c, change):
 
 def connect_soon(lab):
     """A served connection: one made before the worker accepts may be reset."""
-    deadline = time.monotonic() + 20
-    while True:
+
+    def served() -> socket.socket | None:
         with contextlib.suppress(OSError):
             peer = lab.connect(PORT)
             if peer.recv(1, socket.MSG_PEEK):
                 return peer
             peer.close()
-        assert time.monotonic() < deadline
+        return None
+
+    return proc.wait_until(served, "a worker serves", timeout=20)
 
 
 # ---- exec by its other names

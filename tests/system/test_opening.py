@@ -125,10 +125,15 @@ def test_client_of_a_server_that_does_not(lab, robot, peer):
     lab.server.run(["sysctl", "-qw", "net.ipv4.tcp_fastopen=1"])
     robot("at = to", to=(lab.peer_ip, PORT))
     no_cookie = f"s.setsockopt(socket.IPPROTO_TCP, {TCP_FASTOPEN_NO_COOKIE}, 1)\n"
-    began = time.monotonic()
-    for _ in range(3):
+    took = []
+    for _ in range(10):
+        began = time.monotonic()
         assert talk(robot, peer, no_cookie + CONNECTS["sendto"])[0] is False
-    assert time.monotonic() - began < 3
+        took.append(time.monotonic() - began)
+        if len(took) > 2 and min(took) < 1:
+            break
+    # The retransmission timer would need a second each time; a busy machine does not, every time.
+    assert min(took) < 1, took
 
 
 @pytest.mark.sanitize
@@ -243,14 +248,15 @@ def test_user_timeout_of_a_connect(lab, robot, peer):
     robot("s = socket.socket()")
     robot("s.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 2500)")
     assert robot("s.connect_ex(at)", at=at) == errno.ETIMEDOUT
-    assert 2 < time.monotonic() - began < 5
+    # The default is two minutes; the exact times are checked in virtual time (core/tests).
+    assert 2 < time.monotonic() - began < 60
     began = time.monotonic()
     robot("s = socket.socket(); s.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, 1)")
     assert robot("s.connect_ex(at)", at=at) == errno.ETIMEDOUT
-    assert 2 < time.monotonic() - began < 6
+    assert 2 < time.monotonic() - began < 60
     # aborted: the TOE keeps no state of it
     robot("s = socket.socket(); s.setblocking(False)")
     assert robot("s.connect_ex(at)", at=at) == errno.EINPROGRESS
     robot("s.close()")
-    lab.wait_no_flows(timeout=2)
+    lab.wait_no_flows()
     lab.wait_no_slots()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab import paths
+from tests.lab import paths, proc
 from tests.lab.registers import RTT, Simulation, header, image
 
 pytestmark = pytest.mark.toehold_only
@@ -24,7 +24,10 @@ ONES = b"\xff" * 4096
 
 def reg(*argv: object, code: int = 0) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [paths.built("toehold"), "reg", *map(str, argv)], capture_output=True, text=True, timeout=30
+        [paths.built("toehold"), "reg", *map(str, argv)],
+        capture_output=True,
+        text=True,
+        timeout=proc.seconds(30),
     )
     assert done.returncode == code, (argv, done.stdout, done.stderr)
     return done

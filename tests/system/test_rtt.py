@@ -15,18 +15,19 @@ import socket
 import statistics
 import subprocess
 import threading
-import time
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-from tests.lab import netns, paths, proc
+from tests.lab import netns, paths, patience, proc
 from tests.lab.lab import PROGRAMS, PYTHON
 from tests.lab.registers import Module
 
 pytestmark = pytest.mark.toehold_only
 
 MS = 1_000_000
+CLOCK_NANOSLEEP = "230 "  # its number in /proc/PID/syscall (x86-64)
 TOEHOLD = paths.built("toehold")
 NEAR, FAR = "10.77.0.2", "10.77.0.1"
 NEAR6, FAR6 = "fd00:77::2", "fd00:77::1"
@@ -114,7 +115,7 @@ def plain(*argv: object, code: int, env: dict | None = None) -> subprocess.Compl
         [TOEHOLD, "rtt", *map(str, argv)],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=proc.seconds(30),
         env={**os.environ, **(env or {})},
     )
     assert done.returncode == code, (argv, done.stdout, done.stderr)
@@ -179,8 +180,8 @@ def test_a_longer_wire_is_longer_by_its_length(stretch):
     for delay in (1, 21):
         with stretch.wire("--delay-ms", delay):
             least.append(stretch.measure("--icmp", FAR, "--count", 40)["rtt_ns"]["min"])
-    # 20 ms each way; the least of forty is little more than the wire
-    assert least[1] - least[0] >= 40 * MS - 5 * MS
+    # The least of forty is little more than the wire, 2 and 42 ms.
+    assert 2 * MS <= least[0] < 42 * MS <= least[1]
 
 
 def test_each_lost_probe_is_counted_and_named(stretch, tmp_path):
@@ -215,15 +216,15 @@ def test_a_probe_that_is_overtaken_is_counted(stretch):
 
 
 def test_an_answer_after_its_time_is_late_and_its_probe_lost(stretch):
-    with stretch.wire("--slow", "10:1200") as told, stretch.responder():
+    with stretch.wire("--slow", "10:2500") as told, stretch.responder():
         result = stretch.measure(
-            *("--udp", f"{FAR}:7", "--count", 60, "--timeout-ms", 500, "--interval-us", 30000)
+            *("--udp", f"{FAR}:7", "--count", 60, "--timeout-ms", 2000, "--interval-us", 30000)
         )
     assert told[0]["slowed"] == 6
     assert result["counts"]["lost"] == 6 and result["samples"] == 54
     # the replies to the last ones may arrive after the receiver has closed
     assert 1 <= result["counts"]["late"] <= 6
-    assert result["rtt_ns"]["max"] < 1200 * MS
+    assert result["rtt_ns"]["max"] < 2500 * MS
 
 
 def test_the_responder_counts_what_it_has_sent_back(stretch):
@@ -290,8 +291,8 @@ def test_sources_tells_which_there_are_and_why_not(stretch):
 
 def test_pings_of_others_are_timed(stretch):
     with stretch.wire("--delay-ms", 3), stretch.watching("--match", "icmp") as seen:
-        stretch.near.run(["ping", "-q", "-c", 20, "-i", "0.01", FAR])
-        stretch.near.run(["ping", "-q", "-c", 10, "-i", "0.01", FAR6])
+        stretch.near.run(["ping", "-q", "-c", 20, "-i", "0.05", FAR])
+        stretch.near.run(["ping", "-q", "-c", 10, "-i", "0.05", FAR6])
     result = seen[0]
     assert (result["samples"], result["counts"]["lost"]) == (30, 0)
     assert result["rtt_ns"]["min"] >= 6 * MS
@@ -317,7 +318,9 @@ def test_questions_over_udp_are_timed(stretch, match):
         assert (result["samples"] + late, result["counts"]["sent"]) == (30, 30)
         assert late or result["rtt_ns"]["min"] >= 2 * MS
     # the passive measurement equals that of the probes, up to a small error
-    assert abs(result["rtt_ns"]["percentiles"]["50"] - sent["rtt_ns"]["percentiles"]["50"]) < 5 * MS
+    if not late:  # the same probes
+        here, there = (r["rtt_ns"]["percentiles"]["50"] for r in (result, sent))
+        assert abs(here - there) < 5 * MS
 
 
 def test_losses_of_others_are_counted(stretch):
@@ -372,7 +375,8 @@ def test_what_was_sent_again_is_no_sample(stretch):
     assert told[0]["dropped"] >= 5
     assert result["counts"]["ambiguous"] >= 1
     # Karn: a retransmission's answer would look like one of more than 200 ms
-    assert result["rtt_ns"]["min"] >= 4 * MS and result["rtt_ns"]["max"] < 150 * MS
+    assert result["rtt_ns"]["min"] >= 4 * MS
+    assert result["rtt_ns"]["max"] < 150 * MS * patience.factor()
 
 
 # ---- output
@@ -431,7 +435,7 @@ def test_live_lines_where_there_is_no_terminal():
     text = plain(
         *("--source", "software", "--icmp", "127.0.0.1", "--count", 150, "--every", 1), code=0
     ).stdout
-    assert re.search(r"^1\.\d s: \d+ samples, min ", text, re.MULTILINE)
+    assert re.search(r"^\d+\.\d s: \d+ samples, min ", text, re.MULTILINE)
 
 
 def test_wrong_usage_exits_2():
@@ -490,10 +494,10 @@ def from_module(module: Module, samples: list[list[int]], *argv: object, lost: i
     ) as p:
         proc.wait_until(lambda: module.ready, "the module is set up")
         for group in samples:
+            proc.wait_until(module.read, "the ring is read")
             module.sample(*group, lost=lost)
             lost = 0
-            time.sleep(0.1)
-        out, _ = p.communicate(timeout=30)
+        out, _ = p.communicate(timeout=proc.seconds(30))
         assert p.returncode == 0
     return json.loads(out)
 
@@ -575,13 +579,14 @@ def test_connections_of_toed_are_timed(make_lab):
     lab.app([PYTHON, "-c", echo], name="echo", port=80)
     command = [TOEHOLD, "rtt", "--source", "toed", "--socket", lab.toed.socket, "--json"]
     with lab.server.start([*command, "--seconds", 60], name="rtt") as p:
-        time.sleep(0.3)
+        # It sleeps after its first request: toed records from then on.
+        call = Path(f"/proc/{p.pid}/syscall")
+        proc.wait_until(lambda: call.read_text().startswith(CLOCK_NANOSLEEP), "it asks", proc=p)
         with lab.connect(80) as s:
             for _ in range(30):
                 s.sendall(bytes(100))
                 assert len(s.recv(4096)) == 100
             name = "{}:{}".format(*s.getsockname())
-        time.sleep(0.2)
         assert p.stop() == 0, p.tail()
         result = json.loads(p.text())
     assert result["source"]["name"] == "toed" and result["source"]["resolution_ns"] == 1024

@@ -26,7 +26,7 @@ class Manager:
     def __init__(self, name: str):
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.socket.bind("\0" + name[1:] if name[0] == "@" else name)
-        self.socket.settimeout(20)
+        self.socket.settimeout(proc.seconds(20))
 
     def next(self) -> dict[str, str]:
         text = self.socket.recv(4096).decode()

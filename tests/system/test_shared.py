@@ -43,7 +43,7 @@ def kernel_socket(lab, port: int, *, reuse: bool = False, kind=socket.SOCK_STREA
     except BaseException:
         s.close()
         raise
-    s.settimeout(20)
+    s.settimeout(proc.seconds(20))
     return s
 
 
@@ -51,7 +51,7 @@ def echo_stream(listener):
     """Serves one connection to its end."""
     s, _ = listener.accept()
     with s:
-        s.settimeout(60)
+        s.settimeout(proc.seconds(60))
         while data := s.recv(65536):
             s.sendall(data)
 
@@ -69,7 +69,7 @@ def raw_socket(lab):
 
 
 def ping(lab):
-    lab.client.run(["ping", "-c1", "-W10", lab.ip])
+    lab.client.ping(lab.ip, count=1)
 
 
 def exchange(s, text: bytes):
@@ -93,11 +93,11 @@ def test_the_kernel_goes_on_under_load(lab, tmp_path):
         threads.append(threading.Thread(target=echo_datagrams, args=[datagrams], daemon=True))
         for t in threads:
             t.start()
-        udp.settimeout(20)
+        udp.settimeout(proc.seconds(20))
         with nginx.start(lab, tmp_path), lab.connect(KERNEL_PORT) as session:
             before = lab.counter("tcp_rx")
             url = f"http://{lab.ip}/hello"
-            with lab.client.start(["wrk", "-t1", "-c32", "-d3s", url]) as wrk:
+            with lab.client.start(["wrk", "-t1", "-c32", "-d3s", *nginx.PATIENT, url]) as wrk:
                 rounds = 0
                 while wrk.poll() is None:
                     exchange(session, b"still here")
@@ -144,19 +144,22 @@ def test_ssh_and_ping_while_nginx_is_loaded(lab, tmp_path, tracked):
         argv = ssh.client(tmp_path, lab.ip, "sh")
         with ssh.Session(lab.client, argv) as session:
             assert session("echo ${SSH_CONNECTION% *}").split()[0] == lab.peer_ip
-            wrk = lab.client.start(["wrk", "-t1", "-c32", "-d4s", f"http://{lab.ip}/hello"])
-            pings = lab.client.start(["ping", "-i0.05", "-w3", lab.ip])
+            load = ["wrk", "-t1", "-c32", "-d4s", *nginx.PATIENT, f"http://{lab.ip}/hello"]
+            wrk = lab.client.start(load)
+            # With -c and -w it waits for the last answer too; with -w alone it need not.
+            pings = lab.client.start(["ping", "-i0.05", "-c40", "-w60", lab.ip])
             with wrk, pings:
                 rounds = 0
                 while wrk.poll() is None:
                     assert session(f"echo $(({rounds} * 7))") == str(rounds * 7)
                     rounds += 1
-                    if rounds == 10:
+                    if rounds == 2:
                         known_ssh, _ = tracked(ssh.PORT)
                         known_web, packets = tracked(80)
+                assert pings.wait(60) == 0, pings.tail()
                 said, pinged = wrk.text(), pings.text()
             assert session.end() == 0
-    assert rounds > 10
+    assert rounds > 2
     assert known_ssh >= 1, "the kernel tracks what is its own"
     assert (known_web, packets) == (0, 0)
     assert " 0% packet loss" in pinged, pinged
@@ -309,7 +312,7 @@ def test_the_kernel_takes_a_port_over_while_connections_last(lab, robot):
             with lab.connect(PORT) as new:
                 s, _ = listener.accept()
                 with s:
-                    s.settimeout(20)
+                    s.settimeout(proc.seconds(20))
                     for text in (b"one", b"two"):
                         new.sendall(text)
                         assert s.recv(10) == text
@@ -325,7 +328,7 @@ def test_connections_of_the_kernel_last_when_the_toe_takes_the_port(lab, robot):
         old = lab.connect(PORT)
         kernels, _ = listener.accept()
     with old, kernels:
-        kernels.settimeout(20)
+        kernels.settimeout(proc.seconds(20))
         robot.listen(lab.ip, PORT)
         before = lab.counter("tcp_rx")
         with lab.connect(PORT) as new:
@@ -341,14 +344,17 @@ def test_connections_of_the_kernel_last_when_the_toe_takes_the_port(lab, robot):
 
 def bind_when_free(s: socket.socket, address: tuple[str, int]) -> None:
     """The last user of the port may wait for the last ACK still."""
-    deadline = time.monotonic() + 20
-    while True:
+
+    def bound() -> bool:
         try:
-            return s.bind(address)
+            s.bind(address)
         except OSError as e:
-            if e.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+            if e.errno != errno.EADDRINUSE:
                 raise
-            time.sleep(0.01)
+            return False
+        return True
+
+    proc.wait_until(bound, f"{address} is free", timeout=20)
 
 
 def test_a_new_connection_of_a_tuple_that_the_kernel_remembers(lab, robot):
@@ -363,7 +369,7 @@ def test_a_new_connection_of_a_tuple_that_the_kernel_remembers(lab, robot):
     before = lab.counter("tcp_rx")
     with lab.client.socket() as new:
         new.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        new.settimeout(20)
+        new.settimeout(proc.seconds(20))
         bind_when_free(new, (lab.peer_ip, port))
         new.connect((lab.ip, PORT))
         new.sendall(b"hello")
@@ -435,7 +441,7 @@ def test_routes_are_the_kernels(lab, robot, peer_listener):
     with far(lab, "192.0.2.1"), lab.client.socket() as listener:
         listener.bind(("192.0.2.1", PORT))
         listener.listen()
-        listener.settimeout(20)
+        listener.settimeout(proc.seconds(20))
         with pytest.raises(OSError, match="Network is unreachable"):
             robot("socket.create_connection(at)", at=("192.0.2.1", PORT))
         lab.server.run(["ip", "route", "add", "192.0.2.0/24", "via", lab.peer_ip])
@@ -578,7 +584,7 @@ def test_interface_of_the_default_route(make_lab):
     with far(lab, "192.0.2.1"), Robot(lab) as robot, lab.client.socket() as listener:
         listener.bind(("192.0.2.1", PORT))
         listener.listen()
-        listener.settimeout(20)
+        listener.settimeout(proc.seconds(20))
         robot("s = socket.create_connection(at)", at=("192.0.2.1", PORT))
         s, _ = listener.accept()
         with s:
@@ -644,7 +650,7 @@ def errno_of_connect(lab, robot, at) -> str | None:
     """The result of connect() for the robot, and for a kernel socket in the same namespace."""
     said = robot("s = socket.socket(); s.settimeout(5); r = s.connect_ex(at); s.close(); r", at=at)
     with lab.server.socket() as s:
-        s.settimeout(5)
+        s.settimeout(proc.seconds(5))
         assert said == s.connect_ex(at)
     return errno.errorcode.get(said)
 
@@ -673,7 +679,7 @@ def test_routes_that_lead_nowhere(lab, robot, kind, said):
         try:
             with lab.client.socket() as s:
                 s.bind(from_there)
-                s.settimeout(10)
+                s.settimeout(proc.seconds(10))
                 s.connect((lab.ip, PORT))
                 robot.accept()
             robot("s.close()")
@@ -715,7 +721,7 @@ def test_routes_by_another_interface(lab, robot):
         lab.server.run(["ip", "route", "add", *route])
         listener.bind(("192.0.2.1", PORT + 3))
         listener.listen()
-        listener.settimeout(20)
+        listener.settimeout(proc.seconds(20))
         before = lab.counter("tcp_tx")
         robot("s = socket.create_connection(at, timeout=20)", at=("192.0.2.1", PORT + 3))
         s, (source, _) = listener.accept()
@@ -742,7 +748,7 @@ def test_gateway_of_ip6(lab, robot):
             lab.server.run(["ip", "route", "add", "192.0.2.0/24", "via", "inet6", "fd77::2"])
             listener.bind(("192.0.2.1", PORT + 4))
             listener.listen()
-            listener.settimeout(20)
+            listener.settimeout(proc.seconds(20))
             before = lab.counter("tcp_tx")
             robot("s = socket.create_connection(at, timeout=20)", at=("192.0.2.1", PORT + 4))
             with listener.accept()[0] as s:

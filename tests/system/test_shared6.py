@@ -63,7 +63,7 @@ def kernel_socket(lab, at: str, port: int, *, reuse=False, kind=socket.SOCK_STRE
     except BaseException:
         s.close()
         raise
-    s.settimeout(20)
+    s.settimeout(proc.seconds(20))
     return s
 
 
@@ -109,7 +109,7 @@ def peer_listener6(lab):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.bind(("::", PORT))
         s.listen()
-        s.settimeout(20)
+        s.settimeout(proc.seconds(20))
         yield s
 
 
@@ -142,7 +142,7 @@ def test_one_listener_for_both_families(lab, robot):
 def test_from_this_very_host(lab, robot):
     listen(robot)
     with lab.server.socket(socket.AF_INET6) as s:
-        s.settimeout(20)
+        s.settimeout(proc.seconds(20))
         s.connect((OWN, PORT))
         robot("s, _ = listener.accept(); s.sendall(b'hello'); s.close()")
         assert s.recv(10) == b"hello"
@@ -177,15 +177,16 @@ def test_nginx_beside_the_kernel(lab, tmp_path):
         listener.listen()
         thread = threading.Thread(target=echo_stream, args=[listener], daemon=True)
         thread.start()
-        udp.settimeout(20)
+        udp.settimeout(proc.seconds(20))
         proc.wait_port(lab.client, OWN, ssh.PORT, proc=sshd)
         proc.wait_port(lab.client, OWN, 80, proc=web)
         before = lab.counter("tcp_rx")
+        url = f"http://[{OWN}]/hello"
         with (
             ssh.Session(lab.client, ssh.client(tmp_path, OWN, "sh")) as session,
             connect(lab, port=KERNEL_PORT) as stream,
         ):
-            wrk = lab.client.start(["wrk", "-t1", "-c16", "-d99s", f"http://[{OWN}]/hello"])
+            wrk = lab.client.start(["wrk", "-t1", "-c16", "-d900s", *nginx.PATIENT, url])
             with wrk:
                 for rounds in range(10):
                     assert session(f"echo $(({rounds} * 7))") == str(rounds * 7)
@@ -194,9 +195,13 @@ def test_nginx_beside_the_kernel(lab, tmp_path):
                     data, who = datagrams.recvfrom(100)
                     datagrams.sendto(data, who)
                     assert udp.recv(100) == b"and here"
-                    lab.client.run(["ping", "-6", "-c1", "-W10", OWN])
-                wrk.send_signal(signal.SIGINT)
-                wrk.wait(20)
+                    lab.client.ping(OWN, "-6", count=1)
+
+                def ended() -> bool:  # a signal just before it sleeps is not enough
+                    wrk.send_signal(signal.SIGINT)
+                    return wrk.poll() is not None
+
+                proc.wait_until(ended, "wrk ends")
                 said = wrk.text()
             assert session.end() == 0
         thread.join(20)
@@ -216,7 +221,7 @@ def test_active_open(lab, robot, peer_listener6):
     robot("s = socket.create_connection(at)", at=(PEER, PORT))
     peer, who = peer_listener6.accept()
     with peer:
-        peer.settimeout(20)
+        peer.settimeout(proc.seconds(20))
         assert who[:2] == tuple(robot("s.getsockname()[:2]"))
         assert who[0] in (OWN, SECOND)
         robot("s.sendall(b'hello')")
@@ -292,7 +297,7 @@ def test_the_same_port_of_the_other_family_is_the_kernels(lab, robot):
         s4.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s4.bind((lab.ip, PORT))
         s4.listen()
-        s4.settimeout(20)
+        s4.settimeout(proc.seconds(20))
         with lab.connect(PORT) as peer:
             with s4.accept()[0] as s:
                 s.sendall(b"kernel")
@@ -459,7 +464,7 @@ def test_a_deprecated_address(make_lab, request):
     with Robot(lab) as robot, lab.client.socket(socket.AF_INET6) as listener:
         listener.bind(("::", PORT))
         listener.listen()
-        listener.settimeout(20)
+        listener.settimeout(proc.seconds(20))
         robot("s = socket.create_connection(at)", at=(PEER, PORT))
         peer, who = listener.accept()
         with peer:
@@ -522,7 +527,7 @@ def test_extension_headers_are_the_kernels(lab, robot):
     listen(robot, "::")
     before = lab.counter("tcp_rx")
     with lab.client.socket(socket.AF_INET6) as s:
-        s.settimeout(20)
+        s.settimeout(proc.seconds(20))
         s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_DSTOPTS, bytes([0, 0, 1, 4, 0, 0, 0, 0]))
         s.connect((OWN, PORT))
         robot.accept()

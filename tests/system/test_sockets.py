@@ -385,7 +385,7 @@ def test_deferred_accept_comes_with_the_end(lab, robot):
 def test_deferred_accept_has_a_limit(lab, robot):
     """After the timeout, in steps of the SYN-ACK timer, a silent client is accepted too."""
     robot.listen(lab.ip, PORT)
-    robot(DEFER, seconds=1)
+    robot(DEFER, seconds=2)
     with lab.connect(PORT) as peer:
         robot.tell("s, _ = listener.accept(); s.send(b'you first')")
         assert robot.waits()
@@ -463,7 +463,7 @@ def test_what_came_while_nobody_accepted_is_the_first_workers(lab, robot):
         one.sendall(b"hello")
         robot("os.write(go, b'x')")
         assert take(one, 100) == b"hello by a child"
-        two.settimeout(20)
+        two.settimeout(labs.proc.seconds(20))
         with pytest.raises(ConnectionResetError):  # no process is left to accept
             two.recv(1)
     robot("os.waitpid(master, 0)")

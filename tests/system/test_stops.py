@@ -71,7 +71,7 @@ kept.append(c)
         assert lab.counter("tcp_timed_out") == 0
         robot("for c in kept: c.send(b'x')")
         for s in peers:
-            s.settimeout(20)
+            s.settimeout(proc.seconds(20))
             assert take(s, 23) == b"x" * 23
     lab.wait_idle()
 

@@ -141,7 +141,7 @@ def test_peer_does_not_read_for_a_while(robot, peer):
 
 def test_program_does_not_read_for_a_while(robot, peer):
     data = os.urandom(5_000_000)
-    peer.settimeout(60)
+    peer.settimeout(labs.proc.seconds(60))
     thread = threading.Thread(target=peer.sendall, args=[data])
     thread.start()
     time.sleep(1)
@@ -174,7 +174,7 @@ def test_half_close_by_the_program(robot, peer):
     with pytest.raises(BrokenPipeError):
         robot("s.send(b'more')")
     data = os.urandom(200_000)
-    peer.settimeout(20)
+    peer.settimeout(labs.proc.seconds(20))
     robot.tell("s.recv(200000, socket.MSG_WAITALL)")
     peer.sendall(data)
     assert robot.result() == data
@@ -323,7 +323,7 @@ def test_death_with_much_unread_resets(lab):
             with pytest.raises(TimeoutError):
                 while True:
                     s.send(bytes(10000))
-            s.settimeout(20)
+            s.settimeout(labs.proc.seconds(20))
             other.proc.kill()
             with pytest.raises(ConnectionResetError):
                 s.recv(1)

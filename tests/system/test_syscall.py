@@ -22,7 +22,7 @@ CHILDREN = ["fork", "clone", "clone3", "clone-pid", *ON_ITS_PARENTS_STACK]
 def converse(connect, process: proc.Proc) -> str:
     """Twelve bytes each way, then the peer ends after the program. Returns what that printed."""
     with connect() as peer:
-        peer.settimeout(20)
+        peer.settimeout(proc.seconds(20))
         peer.sendall(b"abcdefghijkl")
         assert take(peer, 12) == b"xy" * 6
         assert peer.recv(1) == b""  # the program's shutdown
@@ -56,7 +56,7 @@ def test_a_child_has_the_connection(lab, how):
     server = start(lab, how)
     for n in range(5):
         with lab.connect(PORT) as peer:
-            peer.settimeout(20)
+            peer.settimeout(proc.seconds(20))
             port = peer.getsockname()[1]
             greeting = f"child by {how}, family {socket.AF_INET:d}, port {port}\n".encode()
             assert take(peer, len(greeting)) == greeting

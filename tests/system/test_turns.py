@@ -122,7 +122,7 @@ def end(robot, name: str) -> None:
 def ask(lab: labs.Lab, n: int, port: int = PORT) -> int:
     """One request. Returns the process that answered."""
     with lab.connect(port) as s:
-        s.settimeout(20)
+        s.settimeout(proc.seconds(20))
         s.sendall(b"%d" % n)
         return answer(s, n)
 
@@ -171,7 +171,7 @@ def test_connections_at_once(lab, robot):
         for _ in range(8):
             for n in range(8):
                 s = stack.enter_context(lab.connect(PORT))
-                s.settimeout(20)
+                s.settimeout(proc.seconds(20))
                 s.sendall(b"%d" % n)
                 asked.append((s, n))
         for s, n in asked:
@@ -188,7 +188,7 @@ def test_connections_that_wait_when_workers_die(lab, robot):
         asked = []
         for n in range(16):
             s = stack.enter_context(lab.connect(PORT))
-            s.settimeout(20)
+            s.settimeout(proc.seconds(20))
             s.sendall(b"%d" % n)
             asked.append((s, n))
         for pid in pids[:2]:
@@ -302,7 +302,7 @@ def test_connections_that_wait_at_an_upgrade(lab, robot):
         asked = []
         for n in range(8):
             s = stack.enter_context(lab.connect(PORT))
-            s.settimeout(20)
+            s.settimeout(proc.seconds(20))
             s.sendall(b"%d" % n)
             asked.append((s, n))
         if lab.toed:

@@ -283,7 +283,7 @@ def question(lab, mac, tag):
 def answers(s, until, timeout=5):
     """The tags of the first `until` ARP replies."""
     seen = []
-    while select.select([s], [], [], timeout)[0]:
+    while select.select([s], [], [], proc.seconds(timeout))[0]:
         data, ancillary, _, _ = s.recvmsg(2048, 256)
         tag = b""
         for level, kind, value in ancillary:  # SOL_PACKET, PACKET_AUXDATA: struct tpacket_auxdata

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from bench import rtt
-from tests.lab import paths
+from tests.lab import paths, proc
 
 pytestmark = pytest.mark.toehold_only
 
@@ -70,7 +70,9 @@ def test_the_table_stands_beside_the_papers():
 def test_a_small_run_has_every_packet_by_each(tmp_path, monkeypatch):
     out = tmp_path / "rtt.json"
     argv = [sys.executable, "-m", "bench.rtt", "--packets", "50", "--no-plots", "--out", str(out)]
-    done = subprocess.run(argv, cwd=paths.ROOT, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        argv, cwd=paths.ROOT, capture_output=True, text=True, timeout=proc.seconds(120)
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     body = json.loads(out.read_text())
     own = "module" if rtt.SIM.exists() else "software"

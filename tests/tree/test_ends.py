@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.lab import paths
+from tests.lab import paths, proc
 
 pytestmark = [pytest.mark.toehold_only, pytest.mark.long]
 
@@ -17,7 +17,7 @@ def test_a_hundred_thousand_ends():
         env={**os.environ, "TOE_TEST_LONG": "1"},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=proc.seconds(600),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("100000 connections") == 2  # over IPv4, over IPv6

@@ -93,3 +93,11 @@ def test_a_command_that_hangs_is_ended():
     with pytest.raises(proc.Failed, match=r"(?s)did not end in.*started"):
         proc.run(["sh", "-c", "echo started; sleep 1000"], timeout=1)
     assert os.waitpid(-1, os.WNOHANG) == (0, 0)
+
+
+def test_a_stopped_process_is_ended_without_a_wait():
+    with proc.Proc(["sleep", "1000"]) as sleeper:
+        sleeper.send_signal(signal.SIGSTOP)
+        stat = Path(f"/proc/{sleeper.pid}/stat")
+        proc.wait_until(lambda: stat.read_text().rsplit(")")[1].split()[0] == "T", "it is stopped")
+        assert sleeper.stop() == -signal.SIGTERM

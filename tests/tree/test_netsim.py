@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.lab import netsim, paths
+from tests.lab import netsim, paths, proc
 
 pytestmark = pytest.mark.toehold_only
 
@@ -369,7 +369,10 @@ def test_cross_traffic_has_its_rate():
 )
 def test_what_is_not_understood_is_refused(arguments, code, says):
     done = subprocess.run(
-        [str(paths.built("netsim")), *arguments], capture_output=True, text=True, timeout=20
+        [str(paths.built("netsim")), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=proc.seconds(20),
     )
     assert done.returncode == code
     assert says in done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab import proc
 from tests.packetdrill.api import Result
 from tests.packetdrill.errors import ScriptError
 from tests.packetdrill.judge import LACKS, SCRIPTS, complaints, differences, duration, judge
@@ -42,7 +43,7 @@ def test_the_command_reads_its_arguments(word: str, code: int, said: str) -> Non
         cwd=SCRIPTS.parent.parent,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=proc.seconds(60),
     )
     assert done.returncode == code
     assert said in done.stdout + done.stderr

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.lab import paths
+from tests.lab import paths, proc
 
 pytestmark = pytest.mark.toehold_only
 
@@ -15,7 +15,7 @@ def mutants(*args: str, timeout: int) -> None:
         [paths.ROOT / "core" / "tests" / "prop" / "mutants.py", *args],
         capture_output=True,
         text=True,
-        timeout=timeout,
+        timeout=proc.seconds(timeout),
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab import proc
+
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = "id,rfc,section,level,requirement,status,note\n"
 # The ids of made-up rows are put together here: written out they would be citations themselves.
@@ -17,7 +19,7 @@ def rfc(*words: str, root: Path = ROOT) -> subprocess.CompletedProcess:
         [ROOT / "scripts" / "rfc", "--root", root, *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=proc.seconds(60),
     )
 
 

@@ -163,3 +163,59 @@ def test_prose_wraps_what_is_too_long(tmp_path):
     assert [line[:4] for line in item] == ["- a "] and last.startswith("  word")
     assert last.endswith("`code span` end")
     assert max(map(len, [*item, last])) <= 100
+
+
+LENGTHS = """
+most = 3
+files = ["*.c"]
+[[exception]]
+file = "{file}"
+lines = {lines}
+why = "a reason"
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "allowed", "said"),
+    [
+        (3, None, None),
+        (4, None, "4 lines, and it may have 3"),
+        (4, 4, None),
+        (5, 4, "5 lines, and it may have 4"),
+        (3, 4, "it needs no exception"),
+    ],
+)
+def test_lengths_of_files(tmp_path, lines, allowed, said):
+    long, table = tmp_path / "long.c", tmp_path / "table"
+    long.write_text("\n" * lines)
+    table.write_text(LENGTHS.format(file=long if allowed else "other.c", lines=allowed or 9))
+    argv = [paths.ROOT / "scripts" / "lengths", "--table", table]
+    done = proc.run([*argv, long], check=False)
+    assert done.returncode == (1 if said else 0)
+    assert said in done.stdout if said else not done.stdout
+
+
+def test_lengths_needs_a_table_with_reasons_and_files_that_exist(tmp_path):
+    table = tmp_path / "table"
+    for text, said in (
+        ("most = ", "table"),
+        ("most = 'x'\n", "most: want a number of lines"),
+        ("most = 3\n[[exception]]\nfile = 'a'\nlines = 4\n", "want file, lines and why"),
+    ):
+        table.write_text(text)
+        argv = [paths.ROOT / "scripts" / "lengths", "--table", table]
+        done = proc.run(argv, check=False)
+        assert (done.returncode, done.stdout) == (2, "") and said in done.stderr
+    argv = [paths.ROOT / "scripts" / "lengths", tmp_path / "none.c"]
+    done = proc.run(argv, check=False)
+    assert done.returncode == 2 and "No such file" in done.stderr
+
+
+def test_lengths_finds_exceptions_for_no_file(tmp_path):
+    table = tmp_path / "table"
+    table.write_text(LENGTHS.replace("most = 3", "most = 100000").format(file="gone.c", lines=9))
+    done = proc.run([paths.ROOT / "scripts" / "lengths", "--table", table], check=False)
+    assert (done.returncode, done.stdout) == (
+        1,
+        "gone.c: an exception in docs/lengths.toml for no file\n",
+    )

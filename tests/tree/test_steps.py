@@ -126,6 +126,14 @@ def test_limits_grow_with_the_load():
     assert patience.factor(1000 * cores) == patience.LONGEST
 
 
+def test_the_limit_of_a_wait_has_a_reserve(monkeypatch):
+    """A load average follows a burst late."""
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0, 0))
+    assert patience.seconds(10) == 10 * patience.RESERVE
+    monkeypatch.setattr(os, "getloadavg", lambda: (6.0 * patience.processors(), 0, 0))
+    assert patience.seconds(10) == 10 * patience.RESERVE * 3
+
+
 def test_a_limit_counts_less_of_a_busy_second(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(patience.time, "monotonic", lambda: now[0])

@@ -296,7 +296,7 @@ void peer_segment(struct world *w, const struct event *e);
 
 void hand_over(struct host *h);
 
-/* ---- check.c: the wire ---- */
+/* ---- segment.c: a frame, parsed ---- */
 
 struct seg {
     uint32_t seq, ack, wnd, len;
@@ -314,6 +314,9 @@ struct seg {
 /* Not 0 when the frame is TCP over IPv4 with good sums. */
 int seg_parse(const uint8_t *frame, uint32_t len, struct seg *g);
 void seg_print(const struct world *w, const char *way, unsigned host, const struct seg *g);
+
+/* ---- check.c: the wire ---- */
+
 struct wflow *wflow_of(struct host *h, uint16_t lport, uint16_t rport);
 const struct syn *wflow_syn(const struct wflow *f);
 /* A frame leaves a host; a frame is about to be delivered to one. */
