@@ -130,15 +130,15 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
     return len - tail;
 }
 
-/* RFC 9293 MUST-61, SHLD-27: PSH at the end of a write; MAY-4: a retransmission does not keep its
- * IP ID. */
+/* Sends a range of the stream with `flags` and ACK. RFC 9293 MUST-61, SHLD-27: PSH at the end of a
+ * write; MAY-4: a retransmission does not keep its IP ID. */
 static int send_range(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, toec_u32 end,
-                      toec_time now)
+                      unsigned flags, toec_time now)
 {
     toec_u32 len = end - start;
-    unsigned flags = TOEC_TH_ACK;
     int r;
 
+    flags |= TOEC_TH_ACK;
     if (TOEC_SEQ_GT(end, t->snd_end)) {
         flags |= TOEC_TH_FIN;
         len--;
@@ -168,7 +168,7 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     if (end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end) > t->mss)
         end = start + t->mss;
     end = start + within_record(s, t, start, end - start);
-    r = send_range(s, t, start, end, now);
+    r = send_range(s, t, start, end, 0, now);
     if (r)
         return r;
     TOEC_COUNT(s, tcp_retransmits);
@@ -187,12 +187,13 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     return 0;
 }
 
-static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int fin, toec_time now)
+static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int fin, unsigned flags,
+                    toec_time now)
 {
     toec_u32 seq = t->snd_max;
     int r;
 
-    r = send_range(s, t, seq, seq + len + (fin != 0), now);
+    r = send_range(s, t, seq, seq + len + (fin != 0), flags, now);
     if (r)
         return r;
     if (len)
@@ -299,7 +300,7 @@ static int probe_path(struct toec_stack *s, struct toec_tcb *t, toec_u32 ready, 
     if (!len)
         return STEP_APART;
     t->pm.sending = 1;
-    r = send_new(s, t, len, 0, now);
+    r = send_new(s, t, len, 0, 0, now);
     t->pm.sending = 0;
     if (r)
         return r;
@@ -307,8 +308,29 @@ static int probe_path(struct toec_stack *s, struct toec_tcb *t, toec_u32 ready, 
     return STEP_SENT;
 }
 
-/* Sends a segment of new data, or the FIN, as far as windows and Nagle allow. */
-static int send_next(struct toec_stack *s, struct toec_tcb *t, toec_u32 room, toec_time now)
+/* Returns PSH for the last segment of a burst as Linux sets it, so that the receiver's GRO delivers:
+ * what leaves together goes in parts of half the congestion window at most, and a part of several
+ * segments ends with PSH. A segment that leaves alone has it at the end of a write only
+ * (send_range()). `first`: number of the burst's first byte. */
+static unsigned burst_push(const struct toec_tcb *t, toec_u32 len, toec_u32 room, toec_u32 first)
+{
+    toec_u32 left = t->snd_end - t->snd_max - len, mss = t->mss, part;
+
+    if (len > mss)
+        return TOEC_TH_PSH;
+    if (t->snd_max == first)
+        return 0;
+    if (left && room - len >= mss && window_room(t) - len >= mss &&
+        (left >= mss || may_send_small(t, left, 0)))
+        return 0; /* more follows */
+    part = t->cwnd / mss / 2; /* NOLINT(clang-analyzer-core.DivideZero): as in new_len() */
+    return part > 1 && (t->snd_max + len - first - 1) / mss % part ? TOEC_TH_PSH : 0;
+}
+
+/* Sends a segment of new data, or the FIN, as far as windows and Nagle allow. `first`: where the
+ * new data of this burst begins. */
+static int send_next(struct toec_stack *s, struct toec_tcb *t, toec_u32 room, toec_u32 first,
+                     toec_time now)
 {
     int fin, r;
     toec_u32 len = new_len(s, t, room, &fin);
@@ -318,12 +340,13 @@ static int send_next(struct toec_stack *s, struct toec_tcb *t, toec_u32 room, to
             idle_with_data(s, t, now);
         return 0;
     }
-    r = send_new(s, t, len, fin, now);
+    r = send_new(s, t, len, fin, fin ? 0 : burst_push(t, len, room, first), now);
     return r ? r : STEP_SENT;
 }
 
 static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
+    toec_u32 first = t->snd_max;
     int r;
 
     if (t->snd_una == t->snd_max && new_ready(t))
@@ -350,7 +373,7 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->flags &= ~TOEC_F_CWND_LIM;
         r = probe_path(s, t, ready, room, now);
         if (r == STEP_APART)
-            r = send_next(s, t, room, now);
+            r = send_next(s, t, room, first, now);
     } while (r == STEP_SENT);
     return r;
 }
@@ -371,7 +394,7 @@ static int output_probe(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         len = t->mss;
     len = within_record(s, t, t->snd_una, len);
     if (len) {
-        r = send_range(s, t, t->snd_una, t->snd_una + len, now);
+        r = send_range(s, t, t->snd_una, t->snd_una + len, 0, now);
         if (r)
             return r;
         if (TOEC_SEQ_GT(t->snd_una + len, t->snd_max)) {
@@ -430,7 +453,7 @@ static int output_tail(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         len--;
     }
     if (len || fin)
-        r = send_new(s, t, len, fin, now);
+        r = send_new(s, t, len, fin, 0, now);
     else if (t->rare & TOEC_RARE_EOR)
         r = send_again(
             s, t,
