@@ -272,6 +272,7 @@ def _paced(rate: str) -> str:
 
 def _delays(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5))
+    share = left.twinx()
     for system, rows in by_system.items():
         name = body["systems"][system]
         by_load: dict[str, list[tuple[int, dict]]] = {}
@@ -285,15 +286,16 @@ def _delays(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
                 rates = [row["gbit_per_s"] for _, row in points]
                 busy = [100 * row["receiver_cpu"] for _, row in points]
                 left.plot(at, rates, "o-", label=f"{name}, Gbit/s")
-                left.twinx().plot(at, busy, "s--", color="tab:red")
+                share.plot(at, busy, "s--", color="tab:red", label=f"{name}, receiver's core")
             else:
                 times = [row["p50_us"] for _, row in points]
                 right.plot(at, times, "o-", label=f"{name}, {load} connections")
-    left.set(xlabel="delay, us", ylabel="Gbit/s; dashed: receiver's core, percent", ylim=(0, None))
+    left.set(xlabel="delay, us", ylabel="Gbit/s", ylim=(0, None))
+    share.set(ylabel="percent of a core", ylim=(0, None))
     right.set(xlabel="delay, us", ylabel="p50 of 64-byte requests, us", yscale="log")
-    for axis in (left, right):
+    for axis, where in ((left, "lower left"), (share, "lower right"), (right, "upper left")):
         axis.grid(alpha=0.3)
-        axis.legend(fontsize=8)
+        axis.legend(fontsize=8, loc=where)
     figure.suptitle(f"Interrupts delayed, {_paced(rate)} ({_source(body)})", fontsize=10)
     return _save(figure, folder, f"moderation_{rate}")
 
