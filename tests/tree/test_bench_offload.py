@@ -95,8 +95,12 @@ def test_a_complete_run(tmp_path):
 
 @pytest.mark.long
 def test_a_complete_run_of_toed(tmp_path):
-    few = ["--quick", "--no-plots", "--rates", "0,1G", "--systems", "toed"]
+    few = ["--quick", "--rates", "0,1G", "--systems", "toed"]
     body = run("offload", tmp_path, *few)
     assert set(body["medians"]["0"]) == set(offload.PARTS)
     assert set(body["medians"]["1000000000"]) == {"buffers", "moderation"}
     assert len(body["goals"]) == 4
+    drawn = {path.name for path in (tmp_path / "offload").iterdir()}
+    assert drawn == {
+        f"{what}_{rate}.png" for what in ("buffers", "moderation") for rate in body["medians"]
+    }
