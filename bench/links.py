@@ -207,7 +207,11 @@ class _OverVeth(Link):
         self.ip = self.pair.server_ip
         for ns, interface in ((self.client, "cli0"), (self.server, "srv0")):
             ns.run(["ip", "address", "flush", "dev", interface])
-        self.netifs = [f"af_xdp:{self.pair.server_if}", f"af_xdp:{self.pair.client_if}"]
+        self.netifs = [self.spec(self.pair.server_if), self.spec(self.pair.client_if)]
+
+    def spec(self, interface: str) -> str:
+        """Return the back end of an end, as --netif takes it."""
+        return f"af_xdp:{interface}"
 
 
 class _OverWire(Link):

@@ -250,6 +250,66 @@ def rtt(body: dict, folder: Path) -> list[Path]:
     return [_save(figure, folder, "rtt")]
 
 
+def _buffers(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
+    figure, axis = plt.subplots(figsize=(8, 4.5))
+    for system, rows in by_system.items():
+        ends: dict[str, list[tuple[int, float]]] = {}
+        for at, row in rows.items():
+            end, size = at.split()
+            ends.setdefault(end, []).append((int(size), row["gbit_per_s"]))
+        for end, points in ends.items():
+            axis.plot(*zip(*points, strict=True), "o-", label=f"{body['systems'][system]}, {end}")
+    axis.set(xscale="log", xlabel="socket buffer, bytes", ylabel="Gbit/s", ylim=(0, None))
+    axis.set_title(f"Bulk by socket buffer, {_paced(rate)} ({_source(body)})", fontsize=10)
+    axis.grid(alpha=0.3)
+    _legend(axis)
+    return _save(figure, folder, f"buffers_{rate}")
+
+
+def _paced(rate: str) -> str:
+    return f"{int(rate) / 1e9:g} Gbit/s" if int(rate) else "unpaced"
+
+
+def _delays(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
+    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5))
+    share = left.twinx()
+    for system, rows in by_system.items():
+        name = body["systems"][system]
+        by_load: dict[str, list[tuple[int, dict]]] = {}
+        for at, row in rows.items():
+            delay, load = at.split()
+            if delay != "auto":
+                by_load.setdefault(load, []).append((int(delay), row))
+        for load, points in by_load.items():
+            at = [delay for delay, _ in points]
+            if load == "bulk":
+                rates = [row["gbit_per_s"] for _, row in points]
+                busy = [100 * row["receiver_cpu"] for _, row in points]
+                left.plot(at, rates, "o-", label=f"{name}, Gbit/s")
+                share.plot(at, busy, "s--", color="tab:red", label=f"{name}, receiver's core")
+            else:
+                times = [row["p50_us"] for _, row in points]
+                right.plot(at, times, "o-", label=f"{name}, {load} connections")
+    left.set(xlabel="delay, us", ylabel="Gbit/s", ylim=(0, None))
+    share.set(ylabel="percent of a core", ylim=(0, None))
+    right.set(xlabel="delay, us", ylabel="p50 of 64-byte requests, us", yscale="log")
+    for axis, where in ((left, "lower left"), (share, "lower right"), (right, "upper left")):
+        axis.grid(alpha=0.3)
+        axis.legend(fontsize=8, loc=where)
+    figure.suptitle(f"Interrupts delayed, {_paced(rate)} ({_source(body)})", fontsize=10)
+    return _save(figure, folder, f"moderation_{rate}")
+
+
+def offload(body: dict, folder: Path) -> list[Path]:
+    draw = {"buffers": _buffers, "moderation": _delays}
+    return [
+        draw[part](body, rate, by_system, folder)
+        for rate, by_part in body["medians"].items()
+        for part, by_system in by_part.items()
+        if part in draw
+    ]
+
+
 def multicore(body: dict, folder: Path) -> list[Path]:
     figure, axes = plt.subplots(1, 3, figsize=(16, 4.5))
     titles, serving, waking = body["systems"], *(body["medians"][k] for k in ("serving", "waking"))
