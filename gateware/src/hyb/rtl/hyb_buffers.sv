@@ -148,7 +148,7 @@ module hyb_buffers
     assign at_work_o[i] = count_q != '0;
   end
 
-  wire unused = &{1'b0, s_ar_addr_i, s_ar_len_i, setup};
+  wire unused = &{1'b0, s_ar_addr_i, s_ar_len_i, setup, last_word[2:0]};
 
 endmodule
 

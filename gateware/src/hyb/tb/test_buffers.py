@@ -176,7 +176,7 @@ async def a_queue_pair_leaves_in_between(dut):
             world.bursts.append((at, words))
             expected.append((at >> 40 & 63, want))
         world.leaves = 0
-        for _ in range(rng.randrange(120)):
+        for _ in range(rng.randrange(25)):
             await world.cycle()
         world.leaves = 1
         got = await world.answered(sum(len(want) for _, want in expected))
@@ -220,17 +220,15 @@ def test_buffers():
     simulate(["src/hyb/hyb_buffers.f"], "hyb_buffers", __name__, parameters={"Qps": QPS})
 
 
+# Faults beside those of the proof (formal/proofs.toml).
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("at_q <= at_q & mask;", "at_q <= at_q;"),
-        ("(32'(slot_q) >> setup.slots_log) == '0 &&", ""),
-        ("wire reads = known_q && stays;", "wire reads = known_q;"),
         ("(last || lane == 3'd7);", "(lane == 3'd7);"),
         ("assign s_r_bad_o = burst.bad || r_bad_i;", "assign s_r_bad_o = burst.bad;"),
         ("wire more = asks && reads &&", "wire more = asks && 1'b0 &&"),
     ],
-    ids=["offset", "slot", "leaves", "end", "error", "work"],
+    ids=["end", "error", "work"],
 )
 def test_it_finds(old, new):
     fault = (FILE, old, new)
