@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transmit_prototype.c - frames of core/ by the units of the prototype (tx.h), behind the device
- * contract: hyb_buffers.sv gives the DFU the send buffers of queue pairs, and nothing else, to read.
+ * contract: hyb_buffers.sv gives the DFU the send buffers of queue pairs, and nothing else, to
+ * read.
  */
 #include "soc.h"
 #include "toe.h"

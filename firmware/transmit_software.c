@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transmit_software.c - frames of core/ without units (S2.9's second column): slots in turn, hardware
- * moves payload from the send buffer, the processor copies headers and sums all.
+ * transmit_software.c - frames of core/ without units (S2.9's second column): slots in turn,
+ * hardware moves payload from the send buffer, the processor copies headers and sums all.
  */
 #include <stddef.h>
 

@@ -44,9 +44,7 @@ s.serve_forever()
 
 
 class Hybrid(Toe):
-    def __init__(
-        self, configuration: str, folder: Path, impair: str | None, *more: object
-    ) -> None:
+    def __init__(self, configuration: str, folder: Path, impair: str | None, *more: object) -> None:
         self.engine = ENGINES[configuration]
         super().__init__(folder, impair, *more, program=PROGRAMS[configuration])
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The DFU's bursts become reads of send buffers: each word is the buffer's, in order; no line outside
-of a send buffer is read; a slot that is not there and a queue pair that leaves are refused, and a
-queue pair is at work as long as host memory owes it a line."""
+"""The DFU's bursts become reads of send buffers: each word is the buffer's, in order; no line
+outside of a send buffer is read; a slot that is not there and a queue pair that leaves are refused,
+and a queue pair is at work as long as host memory owes it a line."""
 
 from collections import deque
 
@@ -48,9 +48,7 @@ class World:
 
     def drive(self) -> None:
         dut, rng = self.dut, self.rng
-        self.burst_offered = self.burst_offered or (
-            bool(self.bursts) and rng.random() < self.speed
-        )
+        self.burst_offered = self.burst_offered or (bool(self.bursts) and rng.random() < self.speed)
         dut.s_ar_valid_i.value = self.burst_offered
         if self.burst_offered:
             dut.s_ar_addr_i.value = self.bursts[0][0]

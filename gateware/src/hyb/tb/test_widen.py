@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of 8 bytes a beat leave as the same frames of 64 bytes a beat; no offered beat changes, and
-a stream that is taken at once never waits."""
+"""Frames of 8 bytes a beat leave as the same frames of 64 bytes a beat; no offered beat changes,
+and a stream that is taken at once never waits."""
 
 import cocotb
 import pytest
