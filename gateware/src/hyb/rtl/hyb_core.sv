@@ -11,7 +11,7 @@
 //               +--------------- ^ --------------->
 //            send buffers ---> hyb_fetch
 //
-// With Units it is the prototype: hyb_send, within hyb_soc, stands in the place of hyb_tx and hyb_fetch.
+// With Units it is the prototype: hyb_send, within hyb_soc, replaces hyb_tx and hyb_fetch.
 //
 //            send buffers ---> hyb_buffers ---> hyb_send (MAU, DFU, PCU) ---> hyb_widen --> link
 //
