@@ -79,7 +79,7 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
         piece[1].at = BUFFER_AT;
         piece[1].len = tx->len - first;
         f->data = (const uint8_t *)tx_frame(tx, piece);
-        if (!f->data)
+        if ((uint32_t)f->data <= TX_REFUSED)
             return -1;
     } else {
         uint8_t *to = answers[heads[1] % QUEUE];

@@ -39,6 +39,11 @@ uint64_t soc_cycles(void)
     return (uint64_t)high << 32 | low;
 }
 
+int soc_units(void)
+{
+    return REGS->UNITS & HYB_REGS__UNITS__SEND_bm;
+}
+
 void soc_exit(int code)
 {
     REGS->EXIT = (uint8_t)code;

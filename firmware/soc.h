@@ -10,6 +10,8 @@ void soc_print(const char *text);
 void soc_print_number(uint32_t n);
 /* Returns cycles since reset. */
 uint64_t soc_cycles(void);
+/* Returns whether the design has the units of the prototype: MAU, DFU, PCU. */
+int soc_units(void);
 /* Ends the simulation with this exit code. */
 void soc_exit(int code) __attribute__((noreturn));
 /* Prints the reason and exits with 1. */

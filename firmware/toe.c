@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * toe.c - the firmware of the hybrid TOE, software-only configuration: core/ does all of TCP, this
- * file connects it with frames, hosts and time. One thread without interrupts: a round handles what
- * waits, then the processor sleeps until something does.
+ * toe.c - the firmware of the hybrid TOE: core/ does all of TCP, this file connects it with frames,
+ * hosts and time. One thread without interrupts: a round handles what waits, then the processor
+ * sleeps until something does. An image links one of transmit_software.c and transmit_prototype.c.
  */
 #include <stddef.h>
 
@@ -21,29 +21,8 @@ struct toe toe;
 /* toec_init() clears it. */
 static uint8_t memory[STACK_SIZE] __attribute__((aligned(64), section(".noinit")));
 
-/* ---- what core/ needs (toe/port.h): owner is a struct agent, listener_owner a struct group ----
- */
-
-int toec_port_transmit(void *user, const struct toec_tx *tx)
-{
-    const struct agent *a = tx->owner;
-    uint8_t *slot = host_slot();
-
-    (void)user;
-    if (!slot)
-        return -1;
-    if (tx->hdr_len + tx->len > HOST_FRAME)
-        return 0; /* no link has such frames: toec_config.mtu bounds them */
-    memcpy(slot, tx->hdr, tx->hdr_len);
-    if (tx->src)
-        memcpy(slot + tx->hdr_len, tx->src->data + tx->off, tx->len);
-    else if (tx->len && (a->at.slot == NO_SLOT ||
-                         host_fetch(a->at, tx->off, tx->len, slot + tx->hdr_len) != 0))
-        return 0; /* its queue pair leaves: the connection is reset next */
-    toec_tx_finish(tx, slot, tx->hdr_len + tx->len);
-    host_send(tx->hdr_len + tx->len);
-    return 0;
-}
+/* ---- what core/ needs (toe/port.h): owner is a struct agent, listener_owner a struct group;
+ * transmit_*.c have toec_port_transmit() ---- */
 
 void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_packet *p,
                      toec_u32 p_off, toec_u32 len)
@@ -143,6 +122,7 @@ static void start(void)
 {
     static struct toec_config cfg; /* too large for the stack */
 
+    transmit_check();
     configure(&cfg);
     toe.now = host_now();
     toe.refresh_at = TOEC_NEVER;

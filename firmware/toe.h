@@ -151,4 +151,10 @@ void manager_usage(uint8_t qp);
 /* Reads an address of a command: IPv4 from arg0, or the table entry. */
 void manager_address(const struct host_command *c, int v6, struct toec_addr *out);
 
+/* ---- transmit_software.c, transmit_prototype.c: with toec_port_transmit(), how frames leave ----
+ */
+
+/* Ends the firmware with a message when the design has another configuration than the image. */
+void transmit_check(void);
+
 #endif

@@ -41,9 +41,17 @@ struct tx_piece {
     uint32_t at, len;
 };
 
+/* Not addresses of slots. */
+#define TX_FULL    0u /* no slot is free */
+#define TX_REFUSED 1u /* host memory refused a read; the frame is dropped */
+
 /* Sends the frame of tx with this payload, whose lengths add up to tx->len. Returns the address of
- * its slot, or 0 when none is free or host memory refused a read. */
+ * its slot, TX_FULL or TX_REFUSED. */
 uint32_t tx_frame(const struct toec_tx *tx, const struct tx_piece piece[2]);
+
+/* Sends the frame of tx, whose payload the processor reads itself. Returns as tx_frame() does. Of
+ * tx_prototype.c only. */
+uint32_t tx_frame_near(const struct toec_tx *tx, const void *payload);
 
 /* Copies n bytes and returns `sum` with them added, as a sum of little-endian 16-bit words whose
  * first is at dst: not folded, and no carry is lost. dst is even. */

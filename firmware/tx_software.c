@@ -18,7 +18,7 @@ uint32_t tx_frame(const struct toec_tx *tx, const struct tx_piece piece[2])
     TX_STEP(TX_SLOT);
     /* Slots leave in the order in which they were sent. */
     if (sent - TX_REG(LEFT) >= SLOTS)
-        return 0;
+        return TX_FULL;
     frame = (uint8_t *)(SLOTS_AT + (sent++ % SLOTS << SLOT_LOG));
     TX_STEP(TX_HEADERS);
     sum = tx_copy_headers(frame, tx);

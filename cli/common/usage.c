@@ -45,7 +45,7 @@ static const char run_text[] =
     "    --cpu N         CPU of the thread\n"
     "  options of gateware and hybrid:\n"
     "                    --netif, --ip, --gateway, --ip6, --gateway6, --mac, --mtu, --seed\n"
-    "    --hybrid NAME   configuration of the hybrid TOE: software (the only one yet)\n";
+    "    --hybrid NAME   configuration of the hybrid TOE: software (default), prototype\n";
 
 static const char flows_text[] = "flows    lists listeners and flows, as ss -tinop\n";
 static const char stats_text[] =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gateware.c - `toehold run --engine gateware` and `--engine hybrid`: starts the simulated TOE
- * (gateware/sim, toe_sim or hyb_toe_sim) for the command and translates the engine options to those
- * of the simulation.
+ * (gateware/sim: toe_sim, hyb_toe_sim or hyb_toe_sim_prototype) for the command and translates the
+ * engine options to those of the simulation.
  *
  * The simulation ends when no process holds the writing end of a pipe that the command and its
  * children inherit. So a daemon keeps the simulation running, and this program need not wait.
@@ -42,6 +42,8 @@ static const struct simulation {
                       "256"},
     [CLI_HYBRID] = {"hybrid", "hyb_toe_sim", "TOEHOLD_HYB_TOE_SIM",
                     "../../out/gateware/live/hyb_toe_sim/", "16"},
+    [CLI_HYBRID_PROTOTYPE] = {"hybrid", "hyb_toe_sim_prototype", "TOEHOLD_HYB_TOE_SIM_PROTOTYPE",
+                              "../../out/gateware/live/hyb_toe_sim_prototype/", "16"},
 };
 
 struct argv {

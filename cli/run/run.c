@@ -36,10 +36,10 @@ struct run_options {
     enum cli_simulated simulated; /* start this TOE for the command */
 };
 
-/* Checks --hybrid. Returns 0 or an exit code. */
-static int choose_hybrid(const struct run_options *opt)
+/* Selects the configuration of the hybrid TOE. Returns 0 or an exit code. */
+static int choose_hybrid(struct run_options *opt)
 {
-    static const char *const planned[] = {"prototype", "complete", "paper"};
+    static const char *const planned[] = {"complete", "paper"};
     size_t i;
 
     if (!opt->hybrid)
@@ -50,12 +50,16 @@ static int choose_hybrid(const struct run_options *opt)
     }
     if (strcmp(opt->hybrid, "software") == 0)
         return 0;
+    if (strcmp(opt->hybrid, "prototype") == 0) {
+        opt->simulated = CLI_HYBRID_PROTOTYPE;
+        return 0;
+    }
     for (i = 0; i < sizeof planned / sizeof planned[0]; i++)
         if (strcmp(opt->hybrid, planned[i]) == 0) {
-            cli_message("--hybrid %s is not built yet: only software is", opt->hybrid);
+            cli_message("--hybrid %s is not built yet; software and prototype are", opt->hybrid);
             return CLI_USAGE;
         }
-    cli_message("--hybrid %s: want software", opt->hybrid);
+    cli_message("--hybrid %s: want software or prototype", opt->hybrid);
     return CLI_USAGE;
 }
 

@@ -439,12 +439,22 @@ class Gateware(Case):
 
     def test_the_hybrid_is_another_simulation(self):
         self.daemon()
-        text = f'#!/bin/sh\necho "$@" >{self.dir}/arguments\necho ready\n'
-        env = {"TOEHOLD_HYB_TOE_SIM": self.file("hyb_toe_sim", text.encode())}
-        r = self.toehold("run", *HYBRID, "--hybrid", "software", "env", env=env)
-        self.assertEqual(r.returncode, 0, r.stderr)
-        self.assertIn("TOEHOLD_SLOTS=16", r.stdout.splitlines())
-        self.assertNotIn("--hybrid", self.arguments())
+        for words, variable, program in (
+            ((), "TOEHOLD_HYB_TOE_SIM", "hyb_toe_sim"),
+            (("--hybrid", "software"), "TOEHOLD_HYB_TOE_SIM", "hyb_toe_sim"),
+            (
+                ("--hybrid", "prototype"),
+                "TOEHOLD_HYB_TOE_SIM_PROTOTYPE",
+                "hyb_toe_sim_prototype",
+            ),
+        ):
+            text = f'#!/bin/sh\necho {program} "$@" >{self.dir}/arguments\necho ready\n'
+            env = {variable: self.file(program, text.encode())}
+            r = self.toehold("run", *HYBRID, *words, "env", env=env)
+            self.assertEqual(r.returncode, 0, r.stderr)
+            self.assertIn("TOEHOLD_SLOTS=16", r.stdout.splitlines())
+            self.assertEqual(self.arguments()[0], program)
+            self.assertNotIn("--hybrid", self.arguments())
         r = self.toehold("run", *HYBRID, "true", env={"TOEHOLD_HYB_TOE_SIM": "/nonexistent/x"})
         self.assertEqual(r.returncode, 3)
 
@@ -455,8 +465,12 @@ class Gateware(Case):
             ([*self.ASK[1:], "--ttl", "3", "true"], "--ttl"),
             (["--engine", "hardware", "true"], "gateware or hybrid"),
             (["--engine", "hybrid", "true"], "--netif"),
-            ([*HYBRID, "--hybrid", "complete", "true"], "not built yet: only software"),
-            ([*HYBRID, "--hybrid", "wood", "true"], "want software"),
+            ([*HYBRID, "--hybrid", "complete", "true"], "not built yet; software and prototype"),
+            ([*HYBRID, "--hybrid", "paper", "true"], "not built yet; software and prototype"),
+            ([*HYBRID, "--hybrid", "wood", "true"], "want software or prototype"),
+            ([*HYBRID, "--hybrid", "Prototype", "true"], "want software or prototype"),
+            ([*HYBRID, "--hybrid", "", "true"], "want software or prototype"),
+            ([*self.ASK[1:], "--hybrid", "prototype", "true"], "--engine hybrid"),
             ([*self.ASK[1:], "--hybrid", "software", "true"], "--engine hybrid"),
         ):
             r = self.toehold("run", *args)

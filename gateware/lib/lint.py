@@ -5,6 +5,7 @@ front end of yosys."""
 from collections.abc import Iterator
 
 from .filelist import all_lists, read
+from .live import PROGRAMS
 from .regs import stale_chapters
 from .synth import designs
 from .tools import BIN, GATEWARE, OUT, SHIM, VERILATOR_ROOT, WAIVERS, run
@@ -23,10 +24,21 @@ RULES = ",".join(
 )
 
 
+def hybrids() -> Iterator[tuple[str, str, list[str]]]:
+    """Yields list, top, parameters of the hybrid TOE's configurations; the report has no rows of
+    them."""
+    for program in PROGRAMS.values():
+        if program.hybrid and program.parameters:
+            yield program.design, program.top, list(program.parameters)
+
+
 def configurations() -> Iterator[tuple[str, str, list[str]]]:
-    """Yields list, top, parameters: each list with defaults, then those of the report's rows."""
+    """Yields list, top, parameters: each list with defaults, the hybrid TOE's configurations, then
+    those of the report's rows."""
     for name in all_lists():
         yield name, name.rpartition("/")[2].removesuffix(".f"), []
+    for name, top, parameters in hybrids():
+        yield name, top, [f"-G{p}" for p in parameters]
     for row in designs():
         if row.parameters:
             yield row.list, row.top, [f"-G{k}={v}" for k, v in row.parameters.items()]
@@ -60,11 +72,12 @@ def verible() -> bool:
 def slang() -> bool:
     """Only reads the sources; synth.py also checks the netlists of the report's rows."""
     good = True
-    for name in all_lists():
-        top = name.rpartition("/")[2].removesuffix(".f")
+    lists = [(name, name.rpartition("/")[2].removesuffix(".f"), []) for name in all_lists()]
+    for name, top, parameters in [*lists, *hybrids()]:
         files = " ".join(str(f) for f in read(name))
-        script = f"read_slang -j 1 --top {top} {files}"
-        log = OUT / f"slang-{top}.log"
+        values = "".join(f"-G {p} " for p in parameters)
+        script = f"read_slang -j 1 --top {top} {values}{files}"
+        log = OUT / f"slang-{'-'.join([top, *parameters])}.log"
         done = run([SHIM / "yosys", "-q", "-p", script], capture_output=True, text=True)
         log.write_text(done.stdout + done.stderr)
         if done.returncode:

@@ -54,7 +54,8 @@ class Program:
     standard: str = "c++17"
     parameters: tuple[str, ...] = ()
     counters: bool = False  # uses the names of the TOE's counters
-    firmware: str = ""  # the image of its processor, kept beside the program as NAME.bin
+    firmware: str = ""  # the image of its processor, kept beside the program as toe.bin
+    hybrid: int = 0  # the hybrid TOE: 1 software-only, 2 prototype
 
 
 def bench(fpc_bits: int, hot_bits: int = 10) -> Program:
@@ -66,6 +67,19 @@ def bench(fpc_bits: int, hot_bits: int = 10) -> Program:
         standard="c++20",
         parameters=("FlowBits=8", f"FpcBits={fpc_bits}", f"HotBits={hot_bits}"),
         counters=True,
+    )
+
+
+def hybrid_toe(firmware: str, hybrid: int, *parameters: str) -> Program:
+    return Program(
+        "hyb_box",
+        "src/hyb/hyb_box.f",
+        ("toe_sim", "toe_options", "card", "driver", "hosts", "regs"),
+        standard="c++20",
+        parameters=parameters,
+        counters=True,
+        firmware=firmware,
+        hybrid=hybrid,
     )
 
 
@@ -88,14 +102,8 @@ PROGRAMS = {
         parameters=("FlowBits=10", "FpcBits=2", "HotBits=5"),
         counters=True,
     ),
-    "hyb_toe_sim": Program(
-        "hyb_box",
-        "src/hyb/hyb_box.f",
-        ("toe_sim", "toe_options", "card", "driver", "hosts", "regs"),
-        standard="c++20",
-        counters=True,
-        firmware="toe",
-    ),
+    "hyb_toe_sim": hybrid_toe("toe", 1),
+    "hyb_toe_sim_prototype": hybrid_toe("toe_prototype", 2, "Units=1"),
     "toe_bench": bench(0),
     "toe_bench_2": bench(1),
     "toe_bench_4": bench(2),
@@ -164,7 +172,7 @@ def build_alone(name: str, folder: Path, trace: bool) -> Path:
     cflags += ["-Wall", "-Wextra", "-Wno-sign-compare"]
     if what.counters:
         cflags.append(f"-I{counters.generate()}")
-    cflags += [f"-DVM_TRACE_FST={int(trace)}", f"-DTOE_HYBRID={int(bool(what.firmware))}"]
+    cflags += [f"-DVM_TRACE_FST={int(trace)}", f"-DTOE_HYBRID={what.hybrid}"]
     more = ["--noassert", *(["--trace-fst", "--trace-structs"] if trace else [])]
     more += [f"-G{p}" for p in what.parameters]
     more += [f"-G{build_id()}"] if what.counters else []
@@ -174,7 +182,7 @@ def build_alone(name: str, folder: Path, trace: bool) -> Path:
     if what.firmware:
         from .hybrid import image
 
-        shutil.copyfile(image(what.firmware), folder / f"{what.firmware}.bin")
+        shutil.copyfile(image(what.firmware), folder / "toe.bin")
     return verilate(folder / name, what.top, what.design, cflags, ldflags, *more)
 
 

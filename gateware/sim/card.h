@@ -4,7 +4,8 @@
  * TCB memory on a second one, an AXI4-Lite bus to the registers, MSI-X messages. The caller
  * advances it one cycle at a time.
  *
- * With TOE_HYBRID it is hyb_box, which has firmware and a console instead of a memory of TCBs.
+ * With TOE_HYBRID it is hyb_box, which has firmware and a console instead of a memory of TCBs: 1
+ * the software-only configuration, 2 the prototype.
  */
 #ifndef GATEWARE_SIM_CARD_H
 #define GATEWARE_SIM_CARD_H

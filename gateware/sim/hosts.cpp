@@ -28,6 +28,11 @@ namespace
 #else
 #define TOE_KIND "gateware"
 #endif
+#if TOE_HYBRID == 2
+#define TOE_ENGINE "hybrid prototype"
+#else
+#define TOE_ENGINE TOE_KIND
+#endif
 
 constexpr size_t kSilent = 64;              /* connections without a hello at most, */
 constexpr uint64_t kSilentNs = 5000000000u; /* ... each for this time at most */
@@ -522,7 +527,7 @@ std::string Hosts::statistics()
     std::snprintf(
         text, sizeof text,
         "{\"version\":\"%.8s\",\"uptime_s\":%" PRIu64 ",\"address\":\"%u.%u.%u.%u/%u\","
-        "\"engine\":\"" TOE_KIND ", simulated\",\"cycles\":%" PRIu64 ",\"engines\":[{\"id\":0,"
+        "\"engine\":\"" TOE_ENGINE ", simulated\",\"cycles\":%" PRIu64 ",\"engines\":[{\"id\":0,"
         "\"netio\":{\"rx_frames\":%" PRIu64 ",\"rx_bytes\":%" PRIu64 ",\"tx_frames\":%" PRIu64
         ",\"tx_bytes\":%" PRIu64 "},\"counters\":{",
         reinterpret_cast<const char *>(&page_->BUILD_ID), (now_ns() - started_) / 1000000000u,

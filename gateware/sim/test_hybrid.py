@@ -58,7 +58,9 @@ def test_units_work_for_the_prototype_alone(sent):
     assert edges[-1] == "way out -> link: beats of the frame"
 
 
-@pytest.mark.parametrize("name", ["pair", "send_software", "send_prototype"])
+@pytest.mark.parametrize(
+    "name", ["pair", "send_software", "send_prototype", "toe", "toe_prototype"]
+)
 def test_image_fits(name):
     done = subprocess.run(
         ["riscv64-unknown-elf-size", str(hybrid.elf(name))], capture_output=True, text=True

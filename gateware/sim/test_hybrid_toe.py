@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hybrid TOE runs unmodified Linux programs through libtoe, all of TCP in firmware on its
-RISC-V processor; the peer is Linux."""
+RISC-V processor; the peer is Linux. Both configurations: software alone, and the prototype, whose
+units allocate slots, fetch payload and sum it."""
 
 import random
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +18,8 @@ from . import raw_host as raw
 from .raw_host import Host
 from .toe_lab import PORT, PYTHON, TOEHOLD, Toe
 
-PROGRAM = "hyb_toe_sim"
+PROGRAMS = {"software": "hyb_toe_sim", "prototype": "hyb_toe_sim_prototype"}
+ENGINES = {"software": "hybrid, simulated", "prototype": "hybrid prototype, simulated"}
 SLOTS = 16
 
 REFUSED = """
@@ -41,16 +44,22 @@ s.serve_forever()
 
 
 class Hybrid(Toe):
-    def __init__(self, folder: Path, impair: str | None, *more: object) -> None:
-        super().__init__(folder, impair, *more, program=PROGRAM)
+    def __init__(self, configuration: str, folder: Path, impair: str | None, *more: object) -> None:
+        self.engine = ENGINES[configuration]
+        super().__init__(folder, impair, *more, program=PROGRAMS[configuration])
 
     def env(self, slots: int = SLOTS) -> dict[str, str]:
         return super().env(slots)
 
 
+@pytest.fixture(params=PROGRAMS)
+def configuration(request: pytest.FixtureRequest) -> str:
+    return request.param
+
+
 @pytest.fixture
-def toe(tmp_path: Path) -> Iterator[Hybrid]:
-    t = Hybrid(tmp_path, None)
+def toe(configuration: str, tmp_path: Path) -> Iterator[Hybrid]:
+    t = Hybrid(configuration, tmp_path, None)
     try:
         yield t
     finally:
@@ -68,12 +77,12 @@ def test_bytes_both_ways(toe: Hybrid) -> None:
     server = toe.echo()
     for n in (1, 1449, 20_000):
         toe.talk(n)
-    assert toe.stats()["engine"] == "hybrid, simulated"
+    assert toe.stats()["engine"] == toe.engine
     server.stop()
 
 
-def test_bytes_both_ways_over_a_bad_link(tmp_path: Path) -> None:
-    toe = Hybrid(tmp_path, "loss=5,reorder=5,duplicate=2,corrupt=1,seed=7")
+def test_bytes_both_ways_over_a_bad_link(configuration: str, tmp_path: Path) -> None:
+    toe = Hybrid(configuration, tmp_path, "loss=5,reorder=5,duplicate=2,corrupt=1,seed=7")
     try:
         server = toe.echo()
         toe.talk(30_000)
@@ -132,16 +141,16 @@ def test_wrong_commands_are_refused(toe: Hybrid) -> None:
         refused(NOSYS, raw.NO_SUCH)
 
 
-def test_curl_by_toehold_run(tmp_path: Path) -> None:
+def test_curl_by_toehold_run(configuration: str, tmp_path: Path) -> None:
     """The TOE is started for the command, connects to a Linux peer, and ends with the command."""
-    live.build(PROGRAM)
+    live.build(PROGRAMS[configuration])
     data = random.Random(1).randbytes(30_000)
     (tmp_path / "data").write_bytes(data)
     pair = netns.Pair(kernel_ip=None, tap=True)
     try:
         server = pair.client.start([PYTHON, "-c", SERVE, tmp_path, pair.client_ip])
         proc.wait_until(lambda: "listening" in server.text(), "no web server", timeout=30)
-        argv = [TOEHOLD, "run", "--require", "--engine", "hybrid", "--hybrid", "software"]
+        argv = [TOEHOLD, "run", "--require", "--engine", "hybrid", "--hybrid", configuration]
         argv += ["--netif", "tap:tap0", "--ip", f"{pair.server_ip}/24"]
         argv += ["--socket", tmp_path / "toe.sock", "--"]
         argv += ["curl", "--silent", "--show-error", "--output", tmp_path / "got"]
@@ -152,8 +161,19 @@ def test_curl_by_toehold_run(tmp_path: Path) -> None:
         pair.delete()
 
 
-def test_help_names_the_firmware() -> None:
-    import subprocess
+def test_the_other_configurations_image_ends(configuration: str, tmp_path: Path) -> None:
+    """The firmware compares what it is built for with the registers of the design."""
+    other = "prototype" if configuration == "software" else "software"
+    image = live.build(PROGRAMS[other]).with_name("toe.bin")
+    argv = [live.build(PROGRAMS[configuration]), "--netif", "pcap:out=/dev/null"]
+    argv += ["--ip", "192.0.2.1/24", "--socket", tmp_path / "toe.sock", "--firmware", image]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "failed: this image is the " in done.stderr
+    assert f"{PROGRAMS[other]} " in done.stderr and "the firmware ended with 1" in done.stderr
 
-    said = subprocess.run([live.build(PROGRAM), "--help"], capture_output=True, text=True).stdout
+
+def test_help_names_the_firmware() -> None:
+    program = live.build(PROGRAMS["software"])
+    said = subprocess.run([program, "--help"], capture_output=True, text=True).stdout
     assert re.search(r"hybrid TOE.*--firmware FILE", said, re.S)

@@ -3,8 +3,8 @@
  * hyb_regs.h - Hybrid TOE. Made by device/gen_regs.py from device/hyb.rdl:
  * change that, not this file. The fields are described there. Values are little endian.
  *
- * source sha256 dc335b46f5dc79bc1210f9d1a9be417be2b2cf454bd65b96141a7f0eb7a477e1
- * text sha256   5b800d8679f371af554f375047e11d8ab79918ead4005e439348349c59a71c7e
+ * source sha256 a552ceb7bd14298ce3909efc098d9eee2e7b0af4a2b00f7d405d83ffa9e6d7e4
+ * text sha256   00d77acc25bdbbad73f8b00b05f7b3018658054747b3d52891cf08993806a301
  */
 /* clang-format off */
 #ifndef HYB_REGS_H
@@ -68,6 +68,11 @@ typedef struct __attribute__ ((__packed__)) {
 #define HYB_REGS__MEMORY__DATA_bm 0xffff0000
 #define HYB_REGS__MEMORY__DATA_bp 16
 #define HYB_REGS__MEMORY__DATA_bw 16
+
+// reg - hyb_regs.UNITS
+#define HYB_REGS__UNITS__SEND_bm 0x1
+#define HYB_REGS__UNITS__SEND_bp 0
+#define HYB_REGS__UNITS__SEND_bw 1
 
 // reg - hyb_regs.CONSOLE
 #define HYB_REGS__CONSOLE__C_bm 0xff
@@ -168,6 +173,9 @@ typedef struct __attribute__ ((__packed__)) {
 #define HYB_REGS__PSUMX__V_bm 0xffff
 #define HYB_REGS__PSUMX__V_bp 0
 #define HYB_REGS__PSUMX__V_bw 16
+#define HYB_REGS__PSUMX__ERROR_bm 0x10000
+#define HYB_REGS__PSUMX__ERROR_bp 16
+#define HYB_REGS__PSUMX__ERROR_bw 1
 
 // addrmap - hyb_regs
 typedef struct __attribute__ ((__packed__)) {
@@ -175,7 +183,7 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t CYCLES_LOW;
     uint32_t CYCLES_HIGH;
     uint32_t MEMORY;
-    uint8_t RESERVED_1c_1f[0x4];
+    uint32_t UNITS;
     uint32_t CONSOLE;
     uint32_t EXIT;
     uint32_t RAISE;
@@ -213,6 +221,7 @@ static_assert(sizeof(hyb_regs_t) == 0x280, "Packing error");
     REG("CYCLES_LOW", 0x10, 4, 1, 0x4, "r", "cycles since reset, bits 31:0") \
     REG("CYCLES_HIGH", 0x14, 4, 1, 0x4, "r", "bits 63:32; read before and after CYCLES_LOW, and again when it changed") \
     REG("MEMORY", 0x18, 4, 1, 0x4, "r", "sizes of the memories") \
+    REG("UNITS", 0x1c, 4, 1, 0x4, "r", "units that the design has; without them their registers are 0") \
     REG("CONSOLE", 0x20, 4, 1, 0x4, "w", "console: each write prints a character; always ready") \
     REG("EXIT", 0x24, 4, 1, 0x4, "w", "ends the simulation") \
     REG("RAISE", 0x28, 4, 1, 0x4, "rw", "raises fast interrupts of the processor while a bit is 1") \
@@ -221,7 +230,7 @@ static_assert(sizeof(hyb_regs_t) == 0x280, "Packing error");
     REG("ADDRESS", 0x208, 4, 1, 0x4, "r", "MAU: reading it allocates the slot; its PSUM, DMA_DONE and DMA_ERROR begin at 0") \
     REG("FREE", 0x20c, 4, 1, 0x4, "w", "MAU: frees a slot that has not been sent; its DMA must be done") \
     REG("DFU_HOST_LOW", 0x210, 4, 1, 0x4, "rw", "DFU: address in host memory, bits 31:0") \
-    REG("DFU_HOST_HIGH", 0x214, 4, 1, 0x4, "rw", "DFU: bits 63:32; keeps its value") \
+    REG("DFU_HOST_HIGH", 0x214, 4, 1, 0x4, "rw", "DFU: bits 63:32; keeps its value. Behind the device contract an address names a send buffer (hyb_buffers.sv): slot in bits 31:16, queue pair in 13:8; the lower half is an offset in the stream, modulo the buffer") \
     REG("DFU_LENGTH", 0x218, 4, 1, 0x4, "rw", "DFU: bytes to copy") \
     REG("DFU_GO", 0x21c, 4, 1, 0x4, "w", "DFU: copies; the bytes must be within a slot") \
     REG("DMA_DONE", 0x220, 4, 1, 0x4, "r", "DFU: one bit for each slot: its last piece is there, and summed") \
@@ -238,6 +247,8 @@ static_assert(sizeof(hyb_regs_t) == 0x280, "Packing error");
     FIELD("MEMORY", "instr", 0, 16, "bytes of instruction memory, in KiB") \
     FIELD("MEMORY", "data", 16, 16, "bytes of data memory, in KiB") \
     FIELD("DFU_LENGTH", "v", 0, 12, "") \
-    FIELD("DFU_LENGTH", "more", 31, 1, "another piece of the slot follows: not yet done")
+    FIELD("DFU_LENGTH", "more", 31, 1, "another piece of the slot follows: not yet done") \
+    FIELD("PSUM", "v", 0, 16, "") \
+    FIELD("PSUM", "error", 16, 1, "DMA_ERROR of this slot")
 
 #endif /* HYB_REGS_H */

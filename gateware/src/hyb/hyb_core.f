@@ -14,5 +14,7 @@ src/hyb/rtl/hyb_rx.sv
 src/hyb/rtl/hyb_slots.sv
 src/hyb/rtl/hyb_tx.sv
 src/hyb/rtl/hyb_fetch.sv
+src/hyb/rtl/hyb_buffers.sv
+src/hyb/rtl/hyb_widen.sv
 src/hyb/rtl/hyb_host.sv
 src/hyb/rtl/hyb_core.sv

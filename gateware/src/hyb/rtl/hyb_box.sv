@@ -11,6 +11,7 @@ module hyb_box
 #(
   parameter int unsigned FlowBits = 6,  // as many as the firmware has (firmware/toe.h)
   parameter int unsigned Qps = 8,
+  parameter bit Units = 1'b0,           // the prototype (hyb_core.sv)
   parameter logic [63:0] BuildId = 64'd0
 ) (
   input  wire          clk_i,
@@ -114,7 +115,7 @@ module hyb_box
     rx_counts.too_long = too_long;
   end
 
-  hyb_core #(.Qps(Qps)) core (
+  hyb_core #(.Qps(Qps), .Units(Units)) core (
     .clk_i, .rst_ni(core_rst_nq), .now_i(now), .own_i(own), .ready_o(ready),
     .load_valid_i, .load_addr_i, .load_data_i, .console_valid_o, .console_o, .exit_valid_o,
     .exit_o, .active_o,
@@ -130,7 +131,7 @@ module hyb_box
     .cmd_r_valid_i(cmd_r_valid), .cmd_r_data_i(cmd_r_data),
     .tx_ar_valid_o(tx_ar_valid), .tx_ar_ready_i(tx_ar_ready), .tx_ar_addr_o(tx_ar_addr),
     .tx_ar_len_o(tx_ar_len), .tx_r_valid_i(tx_r_valid), .tx_r_ready_o(tx_r_ready),
-    .tx_r_data_i(tx_r_data),
+    .tx_r_data_i(tx_r_data), .tx_r_bad_i(m_axi_rresp_i[1]),
     .aw_valid_o(aw_valid), .aw_ready_i(aw_ready), .aw_addr_o(aw_addr), .aw_len_o(aw_len),
     .w_valid_o(w_valid), .w_ready_i(w_ready), .w_data_o(w_data), .w_strb_o(w_strb),
     .w_last_o(unused_w_last),

@@ -11,6 +11,10 @@
 //               +--------------- ^ --------------->
 //            send buffers ---> hyb_fetch
 //
+// With Units it is the prototype: hyb_send, within hyb_soc, replaces hyb_tx and hyb_fetch.
+//
+//            send buffers ---> hyb_buffers ---> hyb_send (MAU, DFU, PCU) ---> hyb_widen --> link
+//
 // The processor sees (hyb_soc has the rest):
 //   0x3000_0000   TX slots, 32 KiB
 //   0x3800_0000   RX buffers, 32 KiB, read only
@@ -23,7 +27,8 @@ module hyb_core
   import toe_pkg::*;
   import hyb_host_regs_pkg::HYB_HOST_REGS_MIN_ADDR_WIDTH;
 #(
-  parameter int unsigned Qps = 8
+  parameter int unsigned Qps = 8,
+  parameter bit Units = 1'b0    // the prototype's send path; without, all is firmware's
 ) (
   input  wire                       clk_i,
   input  wire                       rst_ni,
@@ -80,6 +85,7 @@ module hyb_core
   input  wire          tx_r_valid_i,
   output wire          tx_r_ready_o,
   input  wire [511:0]  tx_r_data_i,
+  input  wire          tx_r_bad_i,
   output wire          aw_valid_o,
   input  wire          aw_ready_i,
   output wire [63:0]   aw_addr_o,
@@ -106,20 +112,22 @@ module hyb_core
   logic run_q;
   always_ff @(posedge clk_i) run_q <= rst_ni;
 
-  wire [138:0] unused_units;
-  wire [8:0] unused_more;
-  hyb_soc #(.Units(1'b0)) soc (
+  // The send path of the prototype: the DFU's reads, and frames of 8 bytes a beat.
+  logic dfu_ar_valid, dfu_ar_ready, dfu_r_valid, dfu_r_ready, dfu_r_bad;
+  logic [63:0] dfu_ar_addr, dfu_r_data, out_tdata;
+  logic [7:0] dfu_ar_len, out_tkeep;
+  logic out_tvalid, out_tlast, out_tready;
+  hyb_soc #(.Units(Units)) soc (
     .clk_i, .rst_ni, .run_i(run_q),
     .load_valid_i, .load_addr_i, .load_data_i,
     .ext_req_o(ext_req), .ext_write_o(ext_write), .ext_addr_o(ext_addr), .ext_be_o(ext_be),
     .ext_wdata_o(ext_wdata), .ext_ack_i(ext_ack), .ext_err_i(ext_err), .ext_rdata_i(ext_rdata),
     .irq_i(15'(irq)), .sleep_o(sleep),
     .console_valid_o, .console_o, .exit_valid_o, .exit_o,
-    .ar_valid_o(unused_units[0]), .ar_ready_i(1'b0), .ar_addr_o(unused_units[64:1]),
-    .ar_len_o(unused_units[72:65]), .r_valid_i(1'b0), .r_ready_o(unused_units[73]),
-    .r_data_i('0), .r_bad_i(1'b0), .m_tdata_o(unused_units[137:74]),
-    .m_tkeep_o(unused_more[7:0]), .m_tvalid_o(unused_more[8]), .m_tlast_o(unused_units[138]),
-    .m_tready_i(1'b0)
+    .ar_valid_o(dfu_ar_valid), .ar_ready_i(dfu_ar_ready), .ar_addr_o(dfu_ar_addr),
+    .ar_len_o(dfu_ar_len), .r_valid_i(dfu_r_valid), .r_ready_o(dfu_r_ready),
+    .r_data_i(dfu_r_data), .r_bad_i(dfu_r_bad), .m_tdata_o(out_tdata), .m_tkeep_o(out_tkeep),
+    .m_tvalid_o(out_tvalid), .m_tlast_o(out_tlast), .m_tready_i(out_tready)
   );
   assign active_o = rst_ni && !sleep;
 
@@ -127,7 +135,8 @@ module hyb_core
   function automatic target_e target(input logic [31:8] addr, input logic write);
     if (addr[31:RxBits+11] == (21 - RxBits)'(32'h3800_0000 >> (RxBits + 11)))
       return write ? ToNone : ToRx;
-    if (addr[31:TxBits+11] == (21 - TxBits)'(32'h3000_0000 >> (TxBits + 11))) return ToTx;
+    if (!Units && addr[31:TxBits+11] == (21 - TxBits)'(32'h3000_0000 >> (TxBits + 11)))
+      return ToTx;
     if (addr[31:RecordLines+6] == (26 - RecordLines)'(32'h3c00_0000 >> (RecordLines + 6)))
       return write ? ToRecord : ToNone;
     if (addr[31:HYB_HOST_REGS_MIN_ADDR_WIDTH] ==
@@ -220,28 +229,63 @@ module hyb_core
     .no_buffer_o, .too_long_o
   );
 
-  logic fill;
-  logic [TxBits+4:0] fill_line;
-  logic [63:0] fill_bytes;
-  logic [511:0] fill_data;
-  hyb_tx #(.SlotBits(TxBits)) tx (
-    .clk_i, .rst_ni,
-    .word_i(ext_addr[TxBits+10:2]),
-    .word_write_i((ext_req && to == ToTx && ext_write) ? ext_be : '0), .word_data_i(ext_wdata),
-    .word_data_o(tx_rdata),
-    .fill_i(fill), .fill_line_i(fill_line), .fill_bytes_i(fill_bytes), .fill_data_i(fill_data),
-    .give_i(give), .length_i(give_length), .head_o(tx_head), .tail_o(tx_tail),
-    .m_tdata_o, .m_tkeep_o, .m_tvalid_o, .m_tlast_o, .m_tready_i
-  );
-  hyb_fetch #(.Qps(Qps), .SlotBits(TxBits)) fetches (
-    .clk_i, .rst_ni, .qp_i, .leaves_i(leaves_q), .at_work_o(fetch_at_work),
-    .go_i(fetch), .of_qp_i(fetch_qp), .of_slot_i(fetch_slot), .from_i(fetch_from),
-    .length_i(fetch_length), .to_i(fetch_to), .busy_o(fetch_busy), .refused_o(fetch_refused),
-    .ar_valid_o(tx_ar_valid_o), .ar_ready_i(tx_ar_ready_i), .ar_addr_o(tx_ar_addr_o),
-    .r_valid_i(tx_r_valid_i), .r_ready_o(tx_r_ready_o), .r_data_i(tx_r_data_i),
-    .fill_o(fill), .fill_line_o(fill_line), .fill_bytes_o(fill_bytes), .fill_data_o(fill_data)
-  );
-  assign tx_ar_len_o = '0;
+  if (Units) begin : gen_units
+    hyb_buffers #(.Qps(Qps)) buffers (
+      .clk_i, .rst_ni, .qp_i, .leaves_i(leaves_q), .at_work_o(fetch_at_work),
+      .s_ar_valid_i(dfu_ar_valid), .s_ar_ready_o(dfu_ar_ready), .s_ar_addr_i(dfu_ar_addr),
+      .s_ar_len_i(dfu_ar_len), .s_r_valid_o(dfu_r_valid), .s_r_ready_i(dfu_r_ready),
+      .s_r_data_o(dfu_r_data), .s_r_bad_o(dfu_r_bad),
+      .ar_valid_o(tx_ar_valid_o), .ar_ready_i(tx_ar_ready_i), .ar_addr_o(tx_ar_addr_o),
+      .ar_len_o(tx_ar_len_o), .r_valid_i(tx_r_valid_i), .r_ready_o(tx_r_ready_o),
+      .r_data_i(tx_r_data_i), .r_bad_i(tx_r_bad_i)
+    );
+    hyb_widen widen (
+      .clk_i, .rst_ni,
+      .s_tdata_i(out_tdata), .s_tkeep_i(out_tkeep), .s_tvalid_i(out_tvalid),
+      .s_tlast_i(out_tlast), .s_tready_o(out_tready),
+      .m_tdata_o, .m_tkeep_o, .m_tvalid_o, .m_tlast_o, .m_tready_i
+    );
+    // Registers of the software-only send path: no slot is given, each fetch is refused.
+    assign tx_rdata = '0;
+    assign tx_head = '0;
+    assign tx_tail = '0;
+    assign fetch_busy = 1'b0;
+    assign fetch_refused = 1'b1;
+    wire unused_software = &{1'b0, fetch, fetch_qp, fetch_slot, fetch_from, fetch_length, fetch_to,
+        give, give_length};
+  end else begin : gen_software
+    logic fill;
+    logic [TxBits+4:0] fill_line;
+    logic [63:0] fill_bytes;
+    logic [511:0] fill_data;
+    hyb_tx #(.SlotBits(TxBits)) tx (
+      .clk_i, .rst_ni,
+      .word_i(ext_addr[TxBits+10:2]),
+      .word_write_i((ext_req && to == ToTx && ext_write) ? ext_be : '0), .word_data_i(ext_wdata),
+      .word_data_o(tx_rdata),
+      .fill_i(fill), .fill_line_i(fill_line), .fill_bytes_i(fill_bytes),
+      .fill_data_i(fill_data),
+      .give_i(give), .length_i(give_length), .head_o(tx_head), .tail_o(tx_tail),
+      .m_tdata_o, .m_tkeep_o, .m_tvalid_o, .m_tlast_o, .m_tready_i
+    );
+    hyb_fetch #(.Qps(Qps), .SlotBits(TxBits)) fetches (
+      .clk_i, .rst_ni, .qp_i, .leaves_i(leaves_q), .at_work_o(fetch_at_work),
+      .go_i(fetch), .of_qp_i(fetch_qp), .of_slot_i(fetch_slot), .from_i(fetch_from),
+      .length_i(fetch_length), .to_i(fetch_to), .busy_o(fetch_busy), .refused_o(fetch_refused),
+      .ar_valid_o(tx_ar_valid_o), .ar_ready_i(tx_ar_ready_i), .ar_addr_o(tx_ar_addr_o),
+      .r_valid_i(tx_r_valid_i), .r_ready_o(tx_r_ready_o), .r_data_i(tx_r_data_i),
+      .fill_o(fill), .fill_line_o(fill_line), .fill_bytes_o(fill_bytes),
+      .fill_data_o(fill_data)
+    );
+    assign tx_ar_len_o = '0;
+    assign dfu_ar_ready = 1'b0;
+    assign dfu_r_valid = 1'b0;
+    assign dfu_r_data = '0;
+    assign dfu_r_bad = 1'b0;
+    assign out_tready = 1'b0;
+    wire unused_units = &{1'b0, dfu_ar_valid, dfu_ar_addr, dfu_ar_len, dfu_r_ready, out_tdata,
+        out_tkeep, out_tvalid, out_tlast, tx_r_bad_i};
+  end
 
   // The record window, and which memory toe_dmaw reads: RX buffers first, then the window.
   logic of_record_q;

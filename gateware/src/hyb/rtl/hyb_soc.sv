@@ -363,12 +363,16 @@ module hyb_soc
     regs_in.CYCLES_HIGH.v.next = cycles_q[63:32];
     regs_in.MEMORY.instr.next = 16'(1 << (InstrBits - 10));
     regs_in.MEMORY.data.next = 16'(1 << (DataBits - 10));
+    regs_in.UNITS.send.next = Units;
     regs_in.READY.v.next = slot_ready;
     regs_in.ADDRESS.v.next = slot_ready ? 32'h3000_0000 | 32'(next_slot) << SlotLog : '0;
     regs_in.DMA_DONE.v.next = dma_done;
     regs_in.DMA_ERROR.v.next = dma_error;
     regs_in.LEFT.v.next = left;
-    for (int i = 0; i < 2 ** SlotBits; i++) regs_in.PSUM[i].v.next = psum[i];
+    for (int i = 0; i < 2 ** SlotBits; i++) begin
+      regs_in.PSUM[i].v.next = psum[i];
+      regs_in.PSUM[i].error.next = dma_error[i];
+    end
   end
 
   // A register has its new value a cycle after the write.

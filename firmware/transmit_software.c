@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * transmit_software.c - frames of core/ without units (S2.9's second column): slots in turn,
+ * hardware moves payload from the send buffer, the processor copies headers and sums all.
+ */
+#include <stddef.h>
+
+#include "soc.h"
+#include "toe.h"
+
+void *memcpy(void *restrict dst, const void *restrict src, size_t n);
+
+void transmit_check(void)
+{
+    if (soc_units())
+        soc_fail("this image is the software-only configuration's, and the design is the "
+                 "prototype: hyb_toe_sim is the one without units");
+}
+
+int toec_port_transmit(void *user, const struct toec_tx *tx)
+{
+    const struct agent *a = tx->owner;
+    uint8_t *slot = host_slot();
+
+    (void)user;
+    if (!slot)
+        return -1;
+    if (tx->hdr_len + tx->len > HOST_FRAME)
+        return 0; /* no link has such frames: toec_config.mtu bounds them */
+    memcpy(slot, tx->hdr, tx->hdr_len);
+    if (tx->src)
+        memcpy(slot + tx->hdr_len, tx->src->data + tx->off, tx->len);
+    else if (tx->len && (a->at.slot == NO_SLOT ||
+                         host_fetch(a->at, tx->off, tx->len, slot + tx->hdr_len) != 0))
+        return 0; /* its queue pair leaves: the connection is reset next */
+    toec_tx_finish(tx, slot, tx->hdr_len + tx->len);
+    host_send(tx->hdr_len + tx->len);
+    return 0;
+}
