@@ -19,7 +19,7 @@
     "                    else " TOEDEV_DEFAULT_SOCKET ")\n"
 
 static const char head[] =
-    "usage: " RUN
+    "usage: " RUN "       toehold doctor [--json | --quiet] [--interface IF] [--socket PATH]\n"
     "       toehold flows [--json] [--socket PATH] [FILTER...] (toehold flows --help)\n"
     "       " STATS "       toehold metrics [--listen ADDRESS:PORT|unix:PATH] [--socket PATH]\n"
     "       toehold bench pingpong|bulk|conns|http|serve ... (toehold bench --help)\n"
@@ -47,6 +47,8 @@ static const char run_text[] =
     "                    --netif, --ip, --gateway, --ip6, --gateway6, --mac, --mtu, --seed\n"
     "    --hybrid NAME   configuration of the hybrid TOE: software (the only one yet)\n";
 
+static const char doctor_text[] =
+    "doctor   examines this machine and toed; each finding with the command that cures it\n";
 static const char flows_text[] = "flows    lists listeners and flows, as ss -tinop\n";
 static const char stats_text[] =
     "stats    prints the figures of toed that are not zero, with their meaning; --json: as JSON\n"
@@ -68,12 +70,13 @@ static const char exit_text[] =
     "\n"
     "exit: that of COMMAND; 1 failure, 2 usage, 3 configuration, 4 no toed, 5 refused by\n"
     "--require, 6 bench: measured, but something failed, 7 reg, rtt: no such registers or\n"
-    "source, 8 rtt: nothing was answered, 126 cannot be executed, 127 not found\n";
+    "source, 8 rtt: nothing was answered, 9 doctor: warnings, 126 cannot be executed, 127 not "
+    "found\n";
 
 void cli_usage(void)
 {
-    printf("%s\n%s%s%s%s%s%s%s%s%s", head, run_text, flows_text, stats_text, metrics_text,
-           bench_text, offload_text, reg_text, rtt_text, exit_text);
+    printf("%s\n%s%s%s%s%s%s%s%s%s%s", head, run_text, doctor_text, flows_text, stats_text,
+           metrics_text, bench_text, offload_text, reg_text, rtt_text, exit_text);
 }
 
 void cli_usage_of(const char *verb)
