@@ -139,8 +139,9 @@ static void check_router(const struct facts *f)
                "the kernel's router on %s is %s, the TOE has none: it reaches its subnet alone",
                f->toe.interface, router);
     snprintf(more, sizeof more, "--gateway %s", router);
-    if (toe_take_over_command(&f->toe, more, command, sizeof command))
+    if (toe_restart_command(&f->toe, more, command, sizeof command))
         report_cure(f->report, "%s", command);
+    report_advice(f->report, "its connections are lost: a take-over does not change the router");
 }
 
 /* Returns whether an interface is in a bridge: the machines behind it need no route. */

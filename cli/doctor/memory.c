@@ -2,6 +2,7 @@
 /* memory.c - see memory.h. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +14,7 @@
 #define TRANSPARENT  "/sys/kernel/mm/transparent_hugepage/enabled"
 #define HUGE         "/proc/sys/vm/nr_hugepages"
 #define OVERCOMMIT   "/proc/sys/vm/overcommit_memory"
+#define GROUPS       "/sys/fs/cgroup"
 #define HEADROOM_KIB 524288 /* stack and buffers of one engine with default options, rounded up */
 
 /* Makes a memory file as libtoe and toed do, and closes it. */
@@ -27,10 +29,7 @@ static void check_memfd(struct report *r)
     }
     report_add(r, FOUND_ERROR, "memory.memfd", "cannot make a memory file (memfd_create): %s",
                strerror(e));
-    if (e == EACCES) /* MFD_NOEXEC_SEAL is required: Linux 6.3, sysctl vm.memfd_noexec */
-        report_cure(r, "sysctl -w vm.memfd_noexec=0");
-    else
-        report_advice(r, "free memory, or raise the limits of this process and its control group");
+    report_advice(r, "libtoe and toed share such files: a seccomp filter may forbid the call");
 }
 
 static void check_transparent(struct report *r)
@@ -91,9 +90,46 @@ static void check_overcommit(struct report *r)
     report_cure(r, "sysctl -w vm.overcommit_memory=0");
 }
 
+/* Finds the file with the memory limit of the process's control group (cgroup v2). */
+static bool limit_file(int pid, char *path, size_t size)
+{
+    char list[64], line[PATH_MAX];
+    bool found = false;
+    FILE *f;
+
+    snprintf(list, sizeof list, "/proc/%d/cgroup", pid);
+    f = fopen(list, "re");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\n")] = '\0';
+        found = strncmp(line, "0::/", 4) == 0;
+    }
+    if (f)
+        fclose(f);
+    return found && (size_t)snprintf(path, size, GROUPS "%s/memory.max", line + 3) < size;
+}
+
+/* Where toed runs, or would: in the caller's control group. */
+static void check_group(struct report *r)
+{
+    char path[PATH_MAX + 32], word[PATH_MAX + 32];
+    long long limit; /* "max" is no number */
+
+    if (!limit_file(getpid(), path, sizeof path) || !file_number(path, &limit) ||
+        limit / 1024 >= HEADROOM_KIB) {
+        report_add(r, FOUND_OK, "memory.control_group", "the control group has room");
+        return;
+    }
+    report_add(r, FOUND_WARNING, "memory.control_group",
+               "the control group is limited to %lld MiB: toed uses up to %d", limit >> 20,
+               HEADROOM_KIB / 1024);
+    if (report_word(word, sizeof word, path))
+        report_cure(r, "echo max > %s", word);
+}
+
 void check_memory(struct facts *f)
 {
     check_memfd(f->report);
+    check_group(f->report);
     check_transparent(f->report);
     check_huge(f->report);
     check_overcommit(f->report);

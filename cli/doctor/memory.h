@@ -5,7 +5,8 @@
 
 #include "facts.h"
 
-/* Adds memory.memfd, memory.transparent, memory.huge_pages and memory.overcommit. */
+/* Adds memory.memfd, memory.control_group, memory.transparent, memory.huge_pages and
+ * memory.overcommit. */
 void check_memory(struct facts *f);
 
 #endif

@@ -102,13 +102,15 @@ static int take_link(const struct nlmsghdr *h, void *arg)
     l = &list->links[list->count++];
     *l = (struct link){.index = info->ifi_index,
                        .up = info->ifi_flags & IFF_UP,
-                       .carrier = info->ifi_flags & IFF_RUNNING,
                        .loopback = info->ifi_flags & IFF_LOOPBACK};
     mnl_attr_for_each(a, h, sizeof *info)
     {
         switch (mnl_attr_get_type(a)) {
         case IFLA_IFNAME:
             snprintf(l->name, sizeof l->name, "%s", mnl_attr_get_str(a));
+            break;
+        case IFLA_CARRIER: /* IFF_RUNNING follows it with a delay */
+            l->carrier = mnl_attr_get_u8(a);
             break;
         case IFLA_MTU:
             l->mtu = mnl_attr_get_u32(a);

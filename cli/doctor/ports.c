@@ -13,6 +13,7 @@
 
 #define RANGE        "/proc/sys/net/ipv4/ip_local_port_range"
 #define RESERVED     "/proc/sys/net/ipv4/ip_local_reserved_ports"
+#define PORTS        65536u
 #define LEAST        4096 /* ports to connect from: as many connections a minute to one peer */
 #define LISTEN_STATE 0x0a /* of /proc/net/tcp */
 #define LIST_MAX     4096
@@ -68,7 +69,7 @@ static void read_kernel(const char *path, unsigned char *ports)
 
     while (f && fgets(line, sizeof line, f))
         if (sscanf(line, " %*u: %63[0-9A-F]:%x %*[0-9A-F]:%*x %x", address, &port, &state) == 3 &&
-            state == LISTEN_STATE && port < 65536 && address[strspn(address, "0")] == '\0')
+            state == LISTEN_STATE && port < PORTS && address[strspn(address, "0")] == '\0')
             ports[port] = 1;
     if (f)
         fclose(f);
@@ -93,44 +94,58 @@ static void check_reserved(struct report *r, const struct range *range, const ch
                 port);
 }
 
-static void check_listeners(const struct facts *f, const struct range *range, bool shared)
+static void check_listeners(const struct facts *f, const struct range *range)
 {
-    unsigned char *kernel = calloc(2, 65536), *seen = kernel ? kernel + 65536 : NULL;
-    json_t *listeners = kernel ? toe_listeners(f->socket_path) : NULL, *l;
+    unsigned char *seen = calloc(1, PORTS);
+    json_t *listeners = seen ? toe_listeners(f->socket_path) : NULL, *l;
     size_t i;
 
-    if (listeners) {
-        read_kernel("/proc/net/tcp", kernel);
-        read_kernel("/proc/net/tcp6", kernel);
-    }
     json_array_foreach(listeners, i, l)
     {
         unsigned port = (unsigned)json_integer_value(json_object_get(l, "local_port")) & 0xffff;
         const char *name = json_string_value(json_object_get(l, "name"));
 
-        name = name ? name : "a program";
-        if (seen[port]++)
-            continue;
-        check_reserved(f->report, range, name, port);
-        if (shared || !kernel[port]) /* with a shared address both listen on purpose */
-            continue;
-        report_add(f->report, FOUND_NOTE, "ports.both",
-                   "port %u: %s serves the TOE's address, another listener the kernel's addresses",
-                   port, name);
-        report_cure(f->report, "ss -ltnp sport = :%u", port);
+        if (!seen[port]++)
+            check_reserved(f->report, range, name ? name : "a program", port);
     }
     json_decref(listeners);
-    free(kernel);
+    free(seen);
+}
+
+/* A program on the TOE holds its port in the kernel, too, so that of a listener at all addresses of
+ * the kernel is in use for it. */
+static void list_kernel(struct report *r)
+{
+    unsigned char *ports = calloc(1, PORTS);
+    char list[256] = "";
+    unsigned i;
+
+    if (!ports)
+        return;
+    read_kernel("/proc/net/tcp", ports);
+    read_kernel("/proc/net/tcp6", ports);
+    for (i = 0; i < PORTS; i++)
+        if (ports[i] && strlen(list) < sizeof list - 16)
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%u", *list ? ", " : "", i);
+        else if (ports[i] && !strstr(list, "..."))
+            snprintf(list + strlen(list), sizeof list - strlen(list), ", ...");
+    report_add(r, FOUND_OK, "ports.kernel", "the kernel listens at all addresses on %s",
+               *list ? list : "no port");
+    if (*list)
+        report_advice(r, "a program on the TOE that listens on one of them gets EADDRINUSE: "
+                         "`ss -ltnp` names its holder");
+    free(ports);
 }
 
 void check_ports(struct facts *f)
 {
-    const char *address = json_string_value(json_object_get(f->toe.stats, "address"));
     struct range range;
 
     if (!read_range(&range))
         return;
     check_range(f->report, &range);
-    if (f->toe.stats && f->toe.is_here)
-        check_listeners(f, &range, address && strstr(address, "(shared"));
+    if (!f->toe.stats || !f->toe.is_here)
+        return;
+    check_listeners(f, &range);
+    list_kernel(f->report);
 }

@@ -205,27 +205,45 @@ const char *toe_option(const struct toe *t, const char *name)
     return value; /* the last one counts */
 }
 
-bool toe_take_over_command(const struct toe *t, const char *more, char *out, size_t size)
+/* Writes its command line as words of a shell, without --take-over. Returns the length; 0: not
+ * known, or it does not fit. */
+static size_t write_command(const struct toe *t, char *out, size_t size)
 {
     const char *word = t->args, *end = t->args + t->args_size;
-    size_t at = 0, n;
+    size_t at = 0;
     bool first = true;
 
     if (!word || !t->program[0])
-        return false;
+        return 0;
     for (; word < end; word += strlen(word) + 1, first = false) {
         if (strcmp(word, "--take-over") == 0)
             continue;
         if (at + 1 >= size || !report_word(out + at, size - at, first ? t->program : word))
-            return false;
+            return 0;
         at += strlen(out + at);
         if (at + 2 >= size)
-            return false;
+            return 0;
         out[at++] = ' ';
         out[at] = '\0';
     }
-    n = (size_t)snprintf(out + at, size - at, "%s%s--take-over &", more, *more ? " " : "");
-    return n < size - at;
+    return at;
+}
+
+bool toe_take_over_command(const struct toe *t, char *out, size_t size)
+{
+    size_t at = write_command(t, out, size);
+
+    return at && (size_t)snprintf(out + at, size - at, "--take-over &") < size - at;
+}
+
+bool toe_restart_command(const struct toe *t, const char *more, char *out, size_t size)
+{
+    size_t at =
+        (size_t)snprintf(out, size, "kill %d; tail --pid=%d -f /dev/null; ", t->pid, t->pid);
+    size_t n = at < size ? write_command(t, out + at, size - at) : 0;
+
+    at += n;
+    return n && (size_t)snprintf(out + at, size - at, "%s &", more) < size - at;
 }
 
 json_t *toe_listeners(const char *path)

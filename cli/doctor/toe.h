@@ -48,9 +48,12 @@ enum toe_state toe_knock(const char *path, int *fd, int *pid, char *why, size_t 
  * value: the word after it, or "". */
 const char *toe_option(const struct toe *t, const char *name);
 
-/* Writes the shell command that replaces it by a new process with the same options, and `more`
- * options, by a take-over. Returns false when its command line is not known. */
-bool toe_take_over_command(const struct toe *t, const char *more, char *out, size_t size);
+/* Writes the shell command that replaces it by a new process with the same options, by a take-over.
+ * Returns false when its command line is not known. */
+bool toe_take_over_command(const struct toe *t, char *out, size_t size);
+
+/* The same, by an end and a start with `more` options: connections are lost. */
+bool toe_restart_command(const struct toe *t, const char *more, char *out, size_t size);
 
 /* Returns its listeners as `toehold flows --json` lists them; NULL: it does not answer. */
 json_t *toe_listeners(const char *path);

@@ -40,7 +40,7 @@ static void cure_toed(struct report *r, const struct toe *t)
     if (unit_of(t->pid, unit, sizeof unit) && strcmp(unit, "toed.service") == 0) {
         report_word(word, sizeof word, unit);
         report_cure(r, "systemctl reload %s", word);
-    } else if (toe_take_over_command(t, "", command, sizeof command)) {
+    } else if (toe_take_over_command(t, command, sizeof command)) {
         report_cure(r, "%s", command);
     }
     report_advice(r, "connections continue (docs/UPGRADE.md)");

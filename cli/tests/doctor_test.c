@@ -121,17 +121,24 @@ static void test_options_of_toed(void **state)
     assert_null(toe_option(&none, "netif"));
 }
 
-static void test_take_over_command(void **state)
+static void test_commands(void **state)
 {
     struct toe t = ARGS("./toed\0--netif\0tee(/tmp/a b):tap:a\0--take-over\0"), none = {0};
-    char out[128];
+    char out[256];
 
     (void)state;
-    assert_true(toe_take_over_command(&t, "--gateway 10.0.0.2", out, sizeof out));
-    assert_string_equal(out, "/usr/bin/toed --netif 'tee(/tmp/a b):tap:a' --gateway 10.0.0.2 "
-                             "--take-over &");
-    assert_false(toe_take_over_command(&t, "", out, 30));
-    assert_false(toe_take_over_command(&none, "", out, sizeof out));
+    assert_true(toe_take_over_command(&t, out, sizeof out));
+    assert_string_equal(out, "/usr/bin/toed --netif 'tee(/tmp/a b):tap:a' --take-over &");
+    assert_false(toe_take_over_command(&t, out, 30));
+    assert_false(toe_take_over_command(&t, out, 50));
+    assert_false(toe_take_over_command(&none, out, sizeof out));
+    t.pid = 7;
+    assert_true(toe_restart_command(&t, "--gateway 10.0.0.2", out, sizeof out));
+    assert_string_equal(out, "kill 7; tail --pid=7 -f /dev/null; /usr/bin/toed --netif "
+                             "'tee(/tmp/a b):tap:a' --gateway 10.0.0.2 &");
+    assert_false(toe_restart_command(&t, "--gateway 10.0.0.2", out, 30));
+    assert_false(toe_restart_command(&t, "--gateway 10.0.0.2", out, 90));
+    assert_false(toe_restart_command(&none, "", out, sizeof out));
 }
 
 int main(void)
@@ -139,7 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words),           cmocka_unit_test(test_word_without_room),
         cmocka_unit_test(test_worst),           cmocka_unit_test(test_hostile_names),
-        cmocka_unit_test(test_options_of_toed), cmocka_unit_test(test_take_over_command),
+        cmocka_unit_test(test_options_of_toed), cmocka_unit_test(test_commands),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
