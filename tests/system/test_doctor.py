@@ -97,7 +97,9 @@ class Shell:
 @functools.cache
 def ordinary() -> set[str]:
     """What is wrong with this machine before any test."""
-    done = proc.run([paths.built("toehold"), "doctor", "--json", "--socket", "/nowhere"], check=False)
+    done = proc.run(
+        [paths.built("toehold"), "doctor", "--json", "--socket", "/nowhere"], check=False
+    )
     return {f["found"] for f in json.loads(done.stdout)["findings"] if f["severity"] in CODES}
 
 
