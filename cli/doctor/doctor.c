@@ -51,10 +51,10 @@ static const struct check {
 } checks[] = {
     {"the kernel", check_kernel},
     {"rights and limits", check_rights},
-    {"memory", check_memory},
     {"files", check_files},
     {"waiting for toed", check_service},
     {"versions in use", check_versions},
+    {"memory", check_memory},
     {"interfaces", check_interfaces},
     {"addresses and routes", check_addresses},
     {"ports", check_ports},

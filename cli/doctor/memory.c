@@ -109,12 +109,12 @@ static bool limit_file(int pid, char *path, size_t size)
 }
 
 /* Where toed runs, or would: in the caller's control group. */
-static void check_group(struct report *r)
+static void check_group(struct report *r, int pid)
 {
     char path[PATH_MAX + 32], word[PATH_MAX + 32];
     long long limit; /* "max" is no number */
 
-    if (!limit_file(getpid(), path, sizeof path) || !file_number(path, &limit) ||
+    if (!limit_file(pid, path, sizeof path) || !file_number(path, &limit) ||
         limit / 1024 >= HEADROOM_KIB) {
         report_add(r, FOUND_OK, "memory.control_group", "the control group has room");
         return;
@@ -129,7 +129,7 @@ static void check_group(struct report *r)
 void check_memory(struct facts *f)
 {
     check_memfd(f->report);
-    check_group(f->report);
+    check_group(f->report, f->toe.pid > 0 ? f->toe.pid : getpid());
     check_transparent(f->report);
     check_huge(f->report);
     check_overcommit(f->report);

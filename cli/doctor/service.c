@@ -78,7 +78,7 @@ static void check_state(const struct facts *f)
         break;
     case TOE_SILENT:
         report_add(r, FOUND_ERROR, "toed.state",
-                   "the process at %s (pid %d) is no TOE that works: "
+                   "the process at %s (pid %d) does not work as a TOE: "
                    "%s",
                    path, t->pid, t->why);
         if (t->pid > 0)

@@ -103,14 +103,15 @@ static void read_program(struct toe *t)
     }
 }
 
+/* A caller without the right to know is assumed to be in the same one. */
 static bool is_same_network(int pid)
 {
     struct stat here, there;
     char path[64];
 
     snprintf(path, sizeof path, "/proc/%d/ns/net", pid);
-    return stat("/proc/self/ns/net", &here) == 0 && stat(path, &there) == 0 &&
-           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+    return stat("/proc/self/ns/net", &here) != 0 || stat(path, &there) != 0 ||
+           (here.st_dev == there.st_dev && here.st_ino == there.st_ino);
 }
 
 /* Skips the wrappers of a specification: impair(...):SPEC, tee(...):SPEC. */
@@ -205,6 +206,14 @@ const char *toe_option(const struct toe *t, const char *name)
     return value; /* the last one counts */
 }
 
+/* Only toed takes over; an engine within a program has that program's command line. */
+static bool is_toed(const struct toe *t)
+{
+    const char *slash = t->args ? strrchr(t->args, '/') : NULL;
+
+    return t->args && strcmp(slash ? slash + 1 : t->args, "toed") == 0;
+}
+
 /* Writes its command line as words of a shell, without --take-over. Returns the length; 0: not
  * known, or it does not fit. */
 static size_t write_command(const struct toe *t, char *out, size_t size)
@@ -213,7 +222,7 @@ static size_t write_command(const struct toe *t, char *out, size_t size)
     size_t at = 0;
     bool first = true;
 
-    if (!word || !t->program[0])
+    if (!is_toed(t) || !t->program[0])
         return 0;
     for (; word < end; word += strlen(word) + 1, first = false) {
         if (strcmp(word, "--take-over") == 0)

@@ -49,7 +49,7 @@ enum toe_state toe_knock(const char *path, int *fd, int *pid, char *why, size_t 
 const char *toe_option(const struct toe *t, const char *name);
 
 /* Writes the shell command that replaces it by a new process with the same options, by a take-over.
- * Returns false when its command line is not known. */
+ * Returns false when it is not toed, or its command line is not known. */
 bool toe_take_over_command(const struct toe *t, char *out, size_t size);
 
 /* The same, by an end and a start with `more` options: connections are lost. */

@@ -42,6 +42,9 @@ static void cure_toed(struct report *r, const struct toe *t)
         report_cure(r, "systemctl reload %s", word);
     } else if (toe_take_over_command(t, command, sizeof command)) {
         report_cure(r, "%s", command);
+    } else {
+        report_advice(r, "end it and start it again");
+        return;
     }
     report_advice(r, "connections continue (docs/UPGRADE.md)");
 }

@@ -132,6 +132,10 @@ static void test_commands(void **state)
     assert_false(toe_take_over_command(&t, out, 30));
     assert_false(toe_take_over_command(&t, out, 50));
     assert_false(toe_take_over_command(&none, out, sizeof out));
+    t.args = (char[]){"nginx\0-g\0x\0"}; /* an engine within a program */
+    t.args_size = 11;
+    assert_false(toe_take_over_command(&t, out, sizeof out));
+    t = (struct toe)ARGS("./toed\0--netif\0tee(/tmp/a b):tap:a\0--take-over\0");
     t.pid = 7;
     assert_true(toe_restart_command(&t, "--gateway 10.0.0.2", out, sizeof out));
     assert_string_equal(out, "kill 7; tail --pid=7 -f /dev/null; /usr/bin/toed --netif "

@@ -500,6 +500,22 @@ def test_library_that_was_replaced(rig):
         proc.wait_until(lambda: shell.doctor() == [], "the program has ended")
 
 
+def test_toed_elsewhere(rig, pair):
+    """An interface that the toed of another socket serves; a toed of another namespace."""
+    pid = rig.pid()
+    with contextlib.closing(Shell(inside(pair.server))) as shell:
+        assert shell.doctor("--interface srv0") == []
+        [note] = [f for f in shell.findings if f["id"] == "interface.claimed"]
+        assert note["found"] == f"process {pid} serves srv0 as a TOE: another toed cannot"
+    with contextlib.closing(Shell(inside(pair.client))) as shell:
+        assert shell.doctor(f"--socket {rig.shell.socket}") == []
+        [note] = [f for f in shell.findings if f["id"] == "toed.namespace"]
+        cure = note["cure"].replace("toehold", f"{paths.built('toehold')}", 1)
+        shell.run(f"{cure} --json --socket {rig.shell.socket}")
+        found = {f["id"] for f in json.loads(shell.read("out"))["findings"]}
+        assert "toed.namespace" not in found and "addresses.toe" in found
+
+
 def test_cures_by_another_toed(rig):
     """By a take-over when the file of toed was replaced, by a start when it lacks a router."""
     shell, old = rig.shell, rig.pid()
@@ -563,12 +579,38 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
 """
 
 
+@pytest.mark.parametrize(
+    ("found", "given", "says"),
+    [
+        (
+            "security.selinux",
+            "mkdir -p /sys/fs/selinux && echo 1 >/sys/fs/selinux/enforce",
+            "enforc",
+        ),
+        (
+            "security.yama",
+            "mount -t tmpfs tmpfs /proc/sys/kernel && mkdir /proc/sys/kernel/yama"
+            " && echo 3 >/proc/sys/kernel/yama/ptrace_scope",
+            "ptrace_scope is 3",
+        ),
+        ("cards.driver", ":", "0000:03:00.0 has no driver"),
+    ],
+)
+def test_notes(found, given, says):
+    with contextlib.closing(Shell()) as shell:
+        shell.run(f"{SYS} {given}")
+        assert shell.doctor() == []
+        [note] = [f for f in shell.findings if (f["id"], f["severity"]) == (found, "note")]
+        assert says in note["found"]
+
+
 def test_another_version():
     version = proc.run([paths.built("toehold"), "--version"]).stdout.split()[1]
     with contextlib.closing(Shell()) as shell:
         (shell.folder / "fake.py").write_text(FAKE)
         shell.run(f"export VERSION={version}")
-        shell.run(f"{sys.executable} $T/fake.py $S 0.0.9 >$T/log 2>&1 & echo $! >$T/pid")
+        fake = f"exec -a toed {sys.executable} $T/fake.py $S 0.0.9"
+        shell.run(f'bash -c "{fake}" >$T/log 2>&1 & echo $! >$T/pid')
         rig = object.__new__(Rig)
         rig.shell = shell
         old = rig.wait()
@@ -593,7 +635,7 @@ def test_silent_process_and_progress():
         assert f"(pid {pid})" in finding["found"]
         assert "within 5 seconds" in finding["found"]
         assert finding["cure"] == f"kill -KILL {pid}"
-        assert "at check 5 of 11: waiting for toed" in shell.errors()
+        assert "at check 4 of 11: waiting for toed" in shell.errors()
 
 
 # ---- the command line
