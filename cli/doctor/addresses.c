@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 
+#include "../common/word.h"
 #include "addresses.h"
 #include "file.h"
 #include "netlink.h"
@@ -73,7 +74,7 @@ static void check_conflict(struct report *r, const struct address *a)
         found = true;
         report_add(r, FOUND_ERROR, "addresses.conflict",
                    "the kernel has the TOE's address %s, on %s", a->text, i->ifa_name);
-        report_word(word, sizeof word, i->ifa_name);
+        cli_word(word, sizeof word, i->ifa_name);
         report_cure(r, "ip address del %s/%u dev %s", a->text,
                     i->ifa_netmask         ? prefix_of(i->ifa_netmask)
                     : a->family == AF_INET ? 32
@@ -112,7 +113,7 @@ static void check_tap(const struct facts *f, const struct address *a)
     long long forwards;
     char word[64];
 
-    report_word(word, sizeof word, f->toe.interface);
+    cli_word(word, sizeof word, f->toe.interface);
     if (by >= 0 && by != index) {
         report_add(f->report, FOUND_WARNING, "addresses.route",
                    "the kernel does not send to %s by %s: this machine cannot reach the TOE",

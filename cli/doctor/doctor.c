@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <toe/attach.h>
-
 #include "../common/daemon.h"
 #include "../common/exit.h"
 #include "../common/message.h"
@@ -29,20 +27,6 @@
 #include "security.h"
 #include "service.h"
 #include "versions.h"
-
-static const char help_text[] =
-    "usage: toehold doctor [--json | --quiet] [--interface IF] [--socket PATH]\n"
-    "\n"
-    "Examines this machine and toed, and prints each finding with the command that cures it. It\n"
-    "changes nothing. Run it as root, in the network namespace and with the limits of toed.\n"
-    "\n"
-    "  --interface IF  that toed shall use: examined fully; an error if it is missing or down\n"
-    "  --socket PATH   socket of toed (default $TOEHOLD_SOCKET,\n"
-    "                  else " TOEDEV_DEFAULT_SOCKET ")\n"
-    "  -q, --quiet     warnings and errors only\n"
-    "  -j, --json      all findings: id, severity (ok, note, warning, error), found, cure, advice\n"
-    "\n"
-    "exit: 0 nothing worse than a note, 1 an error, 2 usage, 9 a warning\n";
 
 /* In this order: each may use what the earlier ones have found. */
 static const struct check {
@@ -69,13 +53,23 @@ struct options {
 
 static int parse(int argc, char **argv, struct options *o)
 {
-    const struct cli_option known[] = {{"json", 'j', .flag = &o->json},
-                                       {"quiet", 'q', .flag = &o->quiet},
-                                       {"interface", .text = &o->interface},
-                                       {"socket", .text = &o->socket_path},
-                                       {.name = NULL}};
-    int code =
-        cli_options(&(struct cli_options){.verb = "doctor", .known = known}, argc, argv, &o->help);
+    const struct cli_option known[] = {
+        {"interface", 'i', .text = &o->interface, .value = "IF",
+         .help = "that toed shall use: examined fully; an error if it is\nmissing or down"},
+        {"quiet", 'q', .flag = &o->quiet, .help = "warnings and errors only"},
+        {"json", 'j', .flag = &o->json,
+         .help = "all findings: id, severity (ok, note, warning, error),\nfound, cure, advice"},
+        {"socket", .text = &o->socket_path, .value = "PATH", .help = CLI_SOCKET_HELP},
+        {.name = NULL}};
+    const struct cli_options options = {
+        .verb = "doctor",
+        .known = known,
+        .usage = "[--json | --quiet] [--interface IF] [--socket PATH]",
+        .text = "Examines this machine and toed, and prints each finding with the command that "
+                "cures it.\nIt changes nothing. Run it as root, in the network namespace and with "
+                "the limits of toed.",
+        .after = "exit: 0 nothing worse than a note, 1 an error, 2 usage, 9 a warning"};
+    int code = cli_options(&options, argc, argv, &o->help);
 
     if (code || o->help)
         return code;
@@ -121,12 +115,8 @@ int cli_doctor(int argc, char **argv)
     struct facts f = {0};
     int code = parse(argc, argv, &o);
 
-    if (code)
+    if (code || o.help)
         return code;
-    if (o.help) {
-        fputs(help_text, stdout);
-        return CLI_OK;
-    }
     f.report = report_new();
     if (!f.report) {
         cli_message("no memory");

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../common/part.h"
+#include "../common/word.h"
 #include "files.h"
 
 #define SPACE_LEAST 65536 /* bytes: a socket takes none on tmpfs, a page on others */
@@ -60,7 +61,7 @@ static void check_folder(struct report *r, const char *socket_path)
         return;
     }
     mount_of(folder, mount, sizeof mount);
-    report_word(word, sizeof word, mount);
+    cli_word(word, sizeof word, mount);
     if (v.f_flag & ST_RDONLY) {
         report_add(r, FOUND_ERROR, "files.read_only",
                    "%s is read-only: toed cannot make its socket there", folder);

@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 
+#include "../common/word.h"
 #include "ethtool.h"
 #include "interfaces.h"
 #include "netlink.h"
@@ -163,7 +164,7 @@ static void look_at(const struct facts *f, const struct link *link, bool wanted)
     bool ip6 = toe_option(&f->toe, "ip6") || toe_option(&f->toe, "ip6-auto");
 
     l.served = f->toe.is_here && strcmp(link->name, f->toe.interface) == 0;
-    report_word(l.word, sizeof l.word, link->name);
+    cli_word(l.word, sizeof l.word, link->name);
     ethtool_read(link->name, &l.driver);
     describe(&l);
     if (!wanted && !l.served)

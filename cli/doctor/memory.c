@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../common/word.h"
 #include "file.h"
 #include "memory.h"
 
@@ -122,7 +123,7 @@ static void check_group(struct report *r, int pid)
     report_add(r, FOUND_WARNING, "memory.control_group",
                "the control group is limited to %lld MiB: toed uses up to %d", limit >> 20,
                HEADROOM_KIB / 1024);
-    if (report_word(word, sizeof word, path))
+    if (cli_word(word, sizeof word, path))
         report_cure(r, "echo max > %s", word);
 }
 

@@ -112,32 +112,6 @@ void report_advice(struct report *r, const char *text)
     json_object_set_new(last(r), "advice", json_string(text));
 }
 
-bool report_word(char *out, size_t size, const char *text)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_./:@%+=,-";
-    size_t at = 0;
-
-    if (*text && !text[strspn(text, plain)] && strlen(text) < size) {
-        memcpy(out, text, strlen(text) + 1);
-        return true;
-    }
-    *out = '\0';
-    if (4 * strlen(text) + 3 > size) /* each quote becomes four characters */
-        return false;
-    out[at++] = '\'';
-    for (; *text; text++) {
-        if (*text == '\'') {
-            memcpy(out + at, "'\\'", 3);
-            at += 3;
-        }
-        out[at++] = *text;
-    }
-    out[at++] = '\'';
-    out[at] = '\0';
-    return true;
-}
-
 enum severity report_worst(const struct report *r)
 {
     enum severity s = FOUND_ERROR;

@@ -27,10 +27,6 @@ void report_cure(struct report *r, const char *format, ...) __attribute__((forma
 /* Sets what to do about the last finding where no single command does it. */
 void report_advice(struct report *r, const char *text);
 
-/* Writes text as one word of a shell command, quoted if necessary, of at most size bytes. Returns
- * false when it does not fit: out is then empty. */
-bool report_word(char *out, size_t size, const char *text);
-
 /* Returns the worst severity. */
 enum severity report_worst(const struct report *r);
 

@@ -12,6 +12,7 @@
 
 #include <jansson.h>
 
+#include "../common/word.h"
 #include "service.h"
 
 #define SOCKET_SUFFIX ".sock"
@@ -26,14 +27,13 @@ static void cure_right(struct report *r, const char *path)
 
     while ((end = strchr(end + 1, '/'))) {
         snprintf(folder, sizeof folder, "%.*s", (int)(end - path), path);
-        if (access(folder, X_OK) == 0 || !report_word(word, sizeof word, folder))
+        if (access(folder, X_OK) == 0 || !cli_word(word, sizeof word, folder))
             continue;
         report_cure(r, "chmod a+x %s", word);
         report_advice(r, "as root");
         return;
     }
-    if (!g || !report_word(group, sizeof group, g->gr_name) ||
-        !report_word(word, sizeof word, path))
+    if (!g || !cli_word(group, sizeof group, g->gr_name) || !cli_word(word, sizeof word, path))
         return;
     report_cure(r, "chgrp %s %s", group, word);
     report_advice(r, "as root; for the next start: toed --group NAME or --user NAME");
@@ -46,7 +46,7 @@ static void check_state(const struct facts *f)
     const char *path = f->socket_path;
     char word[PATH_MAX];
 
-    report_word(word, sizeof word, path);
+    cli_word(word, sizeof word, path);
     switch (t->state) {
     case TOE_ANSWERS:
         report_add(r, FOUND_OK, "toed.state", "the TOE at %s (pid %d) answers", path, t->pid);
@@ -171,7 +171,7 @@ static void check_left_behind(const struct facts *f)
                          strcmp(e->d_name, own) != 0;
 
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        if (!report_word(word, sizeof word, path) ||
+        if (!cli_word(word, sizeof word, path) ||
             !(is_left_folder(e->d_name, own) || (is_socket && is_stale(path))))
             continue;
         report_add(f->report, FOUND_WARNING, "toed.left_behind",

@@ -14,6 +14,7 @@
 #include <toe/attach.h>
 
 #include "../common/daemon.h"
+#include "../common/word.h"
 #include "report.h"
 #include "toe.h"
 
@@ -227,7 +228,7 @@ static size_t write_command(const struct toe *t, char *out, size_t size)
     for (; word < end; word += strlen(word) + 1, first = false) {
         if (strcmp(word, "--take-over") == 0)
             continue;
-        if (at + 1 >= size || !report_word(out + at, size - at, first ? t->program : word))
+        if (at + 1 >= size || !cli_word(out + at, size - at, first ? t->program : word))
             return 0;
         at += strlen(out + at);
         if (at + 2 >= size)

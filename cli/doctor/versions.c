@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <toe/attach.h>
 
+#include "../common/word.h"
 #include "versions.h"
 
 #define COMMAND_MAX 8192
@@ -38,7 +39,7 @@ static void cure_toed(struct report *r, const struct toe *t)
     char command[COMMAND_MAX], unit[256], word[300];
 
     if (unit_of(t->pid, unit, sizeof unit) && strcmp(unit, "toed.service") == 0) {
-        report_word(word, sizeof word, unit);
+        cli_word(word, sizeof word, unit);
         report_cure(r, "systemctl reload %s", word);
     } else if (toe_take_over_command(t, command, sizeof command)) {
         report_cure(r, "%s", command);
@@ -107,7 +108,7 @@ static void check_program(struct report *r, const json_t *qp)
     report_add(r, FOUND_WARNING, "versions.program",
                "%s (pid %d) uses a %s that has been replaced since", name ? name : "?", pid,
                library);
-    if (unit_of(pid, unit, sizeof unit) && report_word(word, sizeof word, unit)) {
+    if (unit_of(pid, unit, sizeof unit) && cli_word(word, sizeof word, unit)) {
         report_cure(r, "systemctl restart %s", word);
         return;
     }

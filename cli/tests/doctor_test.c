@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../common/word.h"
 #include "../doctor/report.h"
 #include "../doctor/toe.h"
 
@@ -34,7 +35,7 @@ static void test_words(void **state)
 
     (void)state;
     for (i = 0; i < sizeof table / sizeof table[0]; i++) {
-        assert_true(report_word(out, sizeof out, table[i].text));
+        assert_true(cli_word(out, sizeof out, table[i].text));
         assert_string_equal(out, table[i].word);
     }
 }
@@ -44,11 +45,11 @@ static void test_word_without_room(void **state)
     char out[8];
 
     (void)state;
-    assert_true(report_word(out, sizeof out, "1234567"));
-    assert_false(report_word(out, sizeof out, "12345678"));
+    assert_true(cli_word(out, sizeof out, "1234567"));
+    assert_false(cli_word(out, sizeof out, "12345678"));
     assert_string_equal(out, "");
-    assert_true(report_word(out, sizeof out, "'"));
-    assert_false(report_word(out, sizeof out, "''"));
+    assert_true(cli_word(out, sizeof out, "'"));
+    assert_false(cli_word(out, sizeof out, "''"));
 }
 
 static void test_worst(void **state)
