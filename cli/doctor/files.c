@@ -53,6 +53,7 @@ static void mount_of(const char *folder, char *mount, size_t size)
 static void check_folder(struct report *r, const char *socket_path)
 {
     char folder[PATH_MAX], mount[PATH_MAX], word[PATH_MAX];
+    unsigned long long left;
     struct statvfs v;
 
     folder_of(socket_path, folder, sizeof folder);
@@ -60,15 +61,15 @@ static void check_folder(struct report *r, const char *socket_path)
         report_add(r, FOUND_WARNING, "files.space", "%s: %s", folder, strerror(errno));
         return;
     }
+    left = (unsigned long long)v.f_bavail * v.f_frsize;
     mount_of(folder, mount, sizeof mount);
     cli_word(word, sizeof word, mount);
     if (v.f_flag & ST_RDONLY) {
         report_add(r, FOUND_ERROR, "files.read_only",
                    "%s is read-only: toed cannot make its socket there", folder);
         report_cure(r, "mount -o remount,rw %s", word);
-    } else if (v.f_bavail * v.f_frsize < SPACE_LEAST) {
-        report_add(r, FOUND_ERROR, "files.space", "%s has %llu bytes left", folder,
-                   (unsigned long long)(v.f_bavail * v.f_frsize));
+    } else if (left < SPACE_LEAST) {
+        report_add(r, FOUND_ERROR, "files.space", "%s has %llu bytes left", folder, left);
         report_cure(r, "mount -o remount,size=16m %s", word);
     } else if (v.f_files && v.f_favail < FILES_LEAST) {
         report_add(r, FOUND_ERROR, "files.space", "%s has room for %llu more files", folder,

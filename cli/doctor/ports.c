@@ -97,7 +97,7 @@ static void check_reserved(struct report *r, const struct range *range, const ch
 static void check_listeners(const struct facts *f, const struct range *range)
 {
     unsigned char *seen = calloc(1, PORTS);
-    json_t *listeners = seen ? toe_listeners(f->socket_path) : NULL, *l;
+    json_t *listeners = toe_listeners(f->socket_path), *l;
     size_t i;
 
     json_array_foreach(listeners, i, l)
@@ -105,7 +105,7 @@ static void check_listeners(const struct facts *f, const struct range *range)
         unsigned port = (unsigned)json_integer_value(json_object_get(l, "local_port")) & 0xffff;
         const char *name = json_string_value(json_object_get(l, "name"));
 
-        if (!seen[port]++)
+        if (seen && !seen[port]++)
             check_reserved(f->report, range, name ? name : "a program", port);
     }
     json_decref(listeners);

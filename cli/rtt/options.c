@@ -147,7 +147,7 @@ static const char *conflict(const struct rtt_options *o)
     return NULL;
 }
 
-bool rtt_options(int argc, char **argv, struct rtt_options *o, int *code)
+static int parse_words(int argc, char **argv, struct rtt_options *o)
 {
     const struct cli_option known[] = {
         {"source", .take = take_source, .arg = o, .value = "SOURCE",
@@ -196,11 +196,17 @@ bool rtt_options(int argc, char **argv, struct rtt_options *o, int *code)
         .usage = usage,
         .text = text,
         .after = "exit: 1 failure, 2 usage, 4 no toed, 7 no such source, 8 nothing was answered"};
+
+    return cli_options(&options, argc, argv, &o->help);
+}
+
+bool rtt_options(int argc, char **argv, struct rtt_options *o, int *code)
+{
     const char *wrong;
 
     *o = (struct rtt_options){
         .match = MATCH_NONE, .interval_us = 10000, .timeout_ms = 1000, .size = 64, .tag_offset = 8};
-    *code = cli_options(&options, argc, argv, &o->help);
+    *code = parse_words(argc, argv, o);
     if (*code || o->help)
         return *code == CLI_OK;
     *code = CLI_USAGE;

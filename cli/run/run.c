@@ -95,11 +95,11 @@ static bool for_engine(void *arg, const char *name, const char *value)
 /* Options of an engine within the command; the engine checks their values. */
 #define FOR_ENGINE(name, word, text)                                                               \
     {                                                                                              \
-        name, .take = for_engine, .value = word, .help = text                                      \
+        name, .take = for_engine, .value = (word), .help = (text)                                  \
     }
 #define FLAG_FOR_ENGINE(name, text)                                                                \
     {                                                                                              \
-        name, .take = for_engine, .bare = true, .help = text                                       \
+        name, .take = for_engine, .bare = true, .help = (text)                                     \
     }
 
 static const char text[] =
@@ -113,7 +113,7 @@ static const char exit_text[] =
     "--require, 126 COMMAND cannot be executed, 127 COMMAND not found";
 
 /* Returns 0 or an exit code. *done: --help was given, there is nothing to run. */
-static int parse(int argc, char **argv, struct run_options *opt, bool *done)
+static int parse_words(int argc, char **argv, struct run_options *opt, bool *done)
 {
     uint64_t us;
     const struct cli_option known[] = {
@@ -160,12 +160,17 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
     const struct cli_options options = {
         .verb = "run",
         .known = known,
-        .usage = "[--require] [--report] [--dry-run] [--busy-poll-us N] [--socket PATH] [--] "
-                 "COMMAND...\n"
+        .usage = "[--require] [--report] [--dry-run] [OPTION...] [--] COMMAND...\n"
                  "--engine WHERE --netif SPEC --ip A.B.C.D/LEN [OPTION...] [--] COMMAND...",
         .text = text,
         .after = exit_text};
-    int code = cli_options(&options, argc, argv, done);
+
+    return cli_options(&options, argc, argv, done);
+}
+
+static int parse(int argc, char **argv, struct run_options *opt, bool *done)
+{
+    int code = parse_words(argc, argv, opt, done);
 
     if (code || *done)
         return code;
