@@ -82,6 +82,10 @@ static int parse(int argc, char **argv, struct options *o)
         cli_message("doctor: give only one of --json and --quiet");
         return CLI_USAGE;
     }
+    if (o->socket_path && !*o->socket_path) {
+        cli_message("doctor: --socket needs a path");
+        return CLI_USAGE;
+    }
     if (o->interface && (!*o->interface || strlen(o->interface) >= IF_NAMESIZE)) {
         cli_message("doctor: --interface %s: want a name of 1 to %d characters", o->interface,
                     IF_NAMESIZE - 1);

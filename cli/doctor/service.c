@@ -30,13 +30,26 @@ static void cure_right(struct report *r, const char *path)
         if (access(folder, X_OK) == 0 || !cli_word(word, sizeof word, folder))
             continue;
         report_cure(r, "chmod a+x %s", word);
-        report_advice(r, "as root");
+        report_advice(r, "as root; or start toed with a --socket in a folder that all may enter");
         return;
     }
     if (!g || !cli_word(group, sizeof group, g->gr_name) || !cli_word(word, sizeof word, path))
         return;
     report_cure(r, "chgrp %s %s", group, word);
     report_advice(r, "as root; for the next start: toed --group NAME or --user NAME");
+}
+
+/* A file is moved, not removed: its content may be of use. Of a folder or a device the path is
+ * wrong.
+ */
+static void cure_file(struct report *r, const char *path, const char *word)
+{
+    struct stat st;
+
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && *word)
+        report_cure(r, "mv -n %s %s.old", word, word);
+    else
+        report_advice(r, "name another path by --socket");
 }
 
 static void check_state(const struct facts *f)
@@ -64,7 +77,7 @@ static void check_state(const struct facts *f)
     case TOE_NOT_A_SOCKET:
         report_add(r, FOUND_ERROR, "toed.state", "%s is no socket: toed does not start there",
                    path);
-        report_cure(r, "rm -r %s", word);
+        cure_file(r, path, word);
         break;
     case TOE_NO_RIGHT:
         report_add(r, FOUND_ERROR, "toed.state", "user %u may not connect to %s: %s", geteuid(),
@@ -176,7 +189,10 @@ static void check_left_behind(const struct facts *f)
             continue;
         report_add(f->report, FOUND_WARNING, "toed.left_behind",
                    "%s is of a process that was killed", path);
-        report_cure(f->report, "rm -r %s", word);
+        if (is_socket)
+            report_cure(f->report, "rm %s", word);
+        else
+            report_cure(f->report, "rm -r %s", word);
     }
     if (d)
         closedir(d);

@@ -5,6 +5,7 @@ cures it."""
 from __future__ import annotations
 
 import contextlib
+import shlex
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -259,6 +260,7 @@ def test_notes(found, given, says):
     [
         ("--interface", "--interface needs a value"),
         ("--interface ''", "want a name of 1 to 15 characters"),
+        ("--socket ''", "--socket needs a path"),
         ("--interface a-name-that-is-too-long", "want a name of 1 to 15 characters"),
         ("--interfac srv0", "write --interface in full"),
         ("--json --quiet", "give only one of --json and --quiet"),
@@ -283,8 +285,32 @@ def test_text():
         quiet = shell.run(f"{paths.built('toehold')} doctor --quiet --socket $S", code=ERROR)
         assert quiet.splitlines() == [
             f"error    {'toed.state':22} {shell.socket} is no socket: toed does not start there",
-            f"         cure: rm -r {shell.socket}",
+            f"         cure: mv -n {shell.socket} {shell.socket}.old",
         ]
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "/", "/etc"])
+def test_path_of_something_else(path):
+    """No cure removes what is no socket."""
+    with contextlib.closing(Shell()) as shell:
+        text = shell.run(f"{paths.built('toehold')} doctor --quiet --socket {path}", code=ERROR)
+        assert f"{path} is no socket" in text
+        assert "cure" not in text
+        assert "name another path by --socket" in text
+
+
+def test_names_of_interfaces_are_words_of_the_shell():
+    names = ["a;b", "x$y", "q'r"]
+    with contextlib.closing(Shell(["unshare", "--net"])) as shell:
+        for name in names:
+            word = shlex.quote(name)
+            shell.run(f"ip link add {word} type veth peer name peer0")
+            shell.run("ip link set peer0 up")
+            [finding] = shell.doctor(f"--interface {word}")
+            assert finding["id"] == "interface.down"
+            shell.run(finding["cure"])
+            assert shell.doctor(f"--interface {word}") == []
+            shell.run(f"ip link del {word}")
 
 
 def test_full_output_is_an_error():
