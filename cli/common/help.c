@@ -9,11 +9,6 @@
 
 #define COLUMN 22 /* where the help of an option begins */
 
-bool cli_option_takes_value(const struct cli_option *k)
-{
-    return k->text || k->number || (k->take && !k->bare);
-}
-
 static const char *value_of(const struct cli_option *k)
 {
     if (!cli_option_takes_value(k))

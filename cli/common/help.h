@@ -3,7 +3,7 @@
 #ifndef TOE_CLI_COMMON_HELP_H
 #define TOE_CLI_COMMON_HELP_H
 
-#include "options.h"
+#include "option_table.h"
 
 /* Prints the text of --help on standard output. Nothing if the verb gives no usage. */
 void cli_help_print(const struct cli_options *o);
