@@ -37,7 +37,7 @@ class Shell:
         self.folder.chmod(0o755)
         (self.folder / "run").mkdir()
         self.socket = self.folder / run / "toed.sock"
-        self._out, self._err = self.folder / "out", self.folder / "err"
+        self._count = 0
         env = {k: v for k, v in os.environ.items() if not k.startswith("TOEHOLD_")}
         self._p = subprocess.Popen(
             [*map(str, prefix), "unshare", "--mount", "/bin/sh"],
@@ -51,6 +51,10 @@ class Shell:
 
     def run(self, command: str, *, code: int | None = 0) -> str:
         """Runs a command in the shell itself. Returns what it prints on standard output."""
+        # files of its own: a command that it leaves in the background keeps them open
+        self._count += 1
+        self._out = self.folder / f"out-{self._count}"
+        self._err = self.folder / f"err-{self._count}"
         line = f"{{ {command}\n}} >{self._out} 2>{self._err} </dev/null; echo $?\n"
         self._p.stdin.write(line)
         self._p.stdin.flush()

@@ -105,8 +105,11 @@ def test_with_toed(rig, case):
 def test_stopped(rig):
     pid = rig.pid()
     case = Case("toed.state", "error", f"kill -STOP {pid}", says=f"toed (pid {pid}) is stopped")
-    assert check(rig.shell, case) == f"kill -CONT {pid}"
-    assert is_cured(rig.shell, case), rig.shell.findings
+    try:
+        assert check(rig.shell, case) == f"kill -CONT {pid}"
+        assert is_cured(rig.shell, case), rig.shell.findings
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 LISTEN = """
@@ -189,8 +192,8 @@ def test_toed_elsewhere(rig, pair):
         assert shell.doctor(f"--socket {rig.shell.socket}") == []
         [note] = [f for f in shell.findings if f["id"] == "toed.namespace"]
         cure = note["cure"].replace("toehold", f"{paths.built('toehold')}", 1)
-        shell.run(f"{cure} --json --socket {rig.shell.socket}")
-        found = {f["id"] for f in json.loads(shell.read("out"))["findings"]}
+        text = shell.run(f"{cure} --json --socket {rig.shell.socket}")
+        found = {f["id"] for f in json.loads(text)["findings"]}
         assert "toed.namespace" not in found and "addresses.toe" in found
 
 
