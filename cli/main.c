@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the program `toehold`: dispatches to the verb that the first argument names. */
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +10,7 @@
 #include "bench.h"
 #include "common/exit.h"
 #include "common/message.h"
-#include "common/usage.h"
+#include "doctor/doctor.h"
 #include "flows/flows.h"
 #include "metrics.h"
 #include "offload.h"
@@ -20,17 +22,28 @@
 static const struct verb {
     const char *name;
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns an exit code */
-} verbs[] = {{"run", cli_run},     {"flows", cli_flows},     {"stats", cli_stats},
-             {"bench", cli_bench}, {"offload", cli_offload}, {"reg", cli_reg},
-             {"rtt", cli_rtt},     {"metrics", cli_metrics}};
+    bool program;                      /* executes another program, which has a help of its own */
+    const char *what;
+} verbs[] = {
+    {"run", cli_run, false, "executes a command; the TOE carries its TCP sockets"},
+    {"doctor", cli_doctor, false, "examines this machine and toed, with cures"},
+    {"flows", cli_flows, false, "lists listeners and flows, as ss -tinop"},
+    {"stats", cli_stats, false, "prints the figures of toed with their meaning"},
+    {"metrics", cli_metrics, false, "prints or serves them as OpenMetrics (Prometheus)"},
+    {"bench", cli_bench, true, "loads a TCP server and measures, or is the server"},
+    {"offload", cli_offload, false, "shows or switches offloads, as ethtool -k and -K"},
+    {"reg", cli_reg, false, "reads and writes registers by name"},
+    {"rtt", cli_rtt, false, "measures round-trip times"},
+};
 
-#define VERBS "run, flows, stats, metrics, bench, offload, reg or rtt"
+#define COUNT    (sizeof verbs / sizeof verbs[0])
+#define DESCRIBE "--describe"
 
 static const struct verb *find(const char *name)
 {
     size_t i;
 
-    for (i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+    for (i = 0; i < COUNT; i++)
         if (!strcmp(name, verbs[i].name))
             return &verbs[i];
     return NULL;
@@ -38,14 +51,76 @@ static const struct verb *find(const char *name)
 
 static int wrong_verb(void)
 {
-    cli_message("give " VERBS "; toehold --help shows them");
+    char names[256] = "";
+    size_t i;
+
+    for (i = 0; i < COUNT; i++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                 i == 0           ? ""
+                 : i + 1 == COUNT ? " or "
+                                  : ", ",
+                 verbs[i].name);
+    cli_message("give %s; toehold --help shows them", names);
     return CLI_USAGE;
+}
+
+static int usage(void)
+{
+    size_t i;
+
+    puts("usage: toehold VERB [OPTION...] [ARGUMENT...]\n"
+         "       toehold help [VERB] | -h, --help | -V, --version | --describe\n");
+    for (i = 0; i < COUNT; i++)
+        printf("  %-9s %s\n", verbs[i].name, verbs[i].what);
+    puts(
+        "\n`toehold help VERB` and `toehold VERB --help` list the options of a verb, --describe "
+        "all\n"
+        "of them as JSON.\n"
+        "\n"
+        "exit: of run that of its command; 0, 1 failure, 2 usage, 3 configuration, 4 no TOE "
+        "answers,\n"
+        "5 refused by run --require, 6 bench: measured, but something failed, 7 reg, rtt: no such\n"
+        "registers or source, 8 rtt: nothing was answered, 9 doctor: warnings, 126 the command "
+        "cannot\n"
+        "be executed, 127 it was not found");
+    return CLI_OK;
+}
+
+/* Calls a verb with one option. */
+static int ask(const struct verb *v, const char *option)
+{
+    char name[16], word[16], *words[] = {name, word, NULL};
+
+    snprintf(name, sizeof name, "%s", v->name);
+    snprintf(word, sizeof word, "%s", option);
+    return v->run(2, words);
+}
+
+/* Prints verbs, options and arguments as JSON. The texts of verbs need no escapes. */
+static int describe(void)
+{
+    size_t i;
+
+    printf("{\"schema_version\": 1, \"version\": \"%s\", \"verbs\": [", TOEHOLD_VERSION);
+    for (i = 0; i < COUNT; i++) {
+        printf("%s{\"name\": \"%s\", \"what\": \"%s\"", i ? ",\n" : "\n", verbs[i].name,
+               verbs[i].what);
+        if (!verbs[i].program) {
+            fputs(", \"command\": ", stdout);
+            ask(&verbs[i], DESCRIBE);
+        }
+        putchar('}');
+    }
+    puts("]}");
+    if (fflush(stdout) == 0)
+        return CLI_OK;
+    cli_message("cannot write: %s", strerror(errno));
+    return CLI_FAILURE;
 }
 
 /* `toehold help [VERB]` */
 static int help(int argc, char **argv)
 {
-    char option[] = "--help", *words[] = {argc > 0 ? argv[0] : NULL, option, NULL};
     const struct verb *v = argc > 0 ? find(argv[0]) : NULL;
 
     if (argc > 1) {
@@ -53,13 +128,11 @@ static int help(int argc, char **argv)
         return wrong_verb();
     }
     if (v)
-        return v->run(2, words);
-    if (argc > 0) {
-        cli_message("help: unknown subcommand %s", argv[0]);
-        return wrong_verb();
-    }
-    cli_usage();
-    return CLI_OK;
+        return ask(v, "--help");
+    if (argc == 0)
+        return usage();
+    cli_message("help: unknown subcommand %s", argv[0]);
+    return wrong_verb();
 }
 
 int main(int argc, char **argv)
@@ -74,10 +147,10 @@ int main(int argc, char **argv)
     }
     if (!strcmp(argv[1], "help"))
         return help(argc - 2, argv + 2);
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        cli_usage();
-        return CLI_OK;
-    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+        return usage();
+    if (!strcmp(argv[1], DESCRIBE))
+        return describe();
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
         printf("toehold %s (device contract %u)\n", TOEHOLD_VERSION, TOEDEV_CONTRACT_VERSION);
         return CLI_OK;

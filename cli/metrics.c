@@ -19,20 +19,6 @@
 #include "openmetrics.h"
 #include "serve.h"
 
-static const char help_text[] =
-    "usage: toehold metrics [--listen ADDRESS:PORT | --listen unix:PATH] [--socket PATH]\n"
-    "\n"
-    "Prints the statistics of a TOE as OpenMetrics text, for Prometheus and others. With --listen\n"
-    "it serves them over HTTP, at / and /metrics, and asks the TOE at each request.\n"
-    "\n"
-    "  toehold metrics --listen 127.0.0.1:9464\n"
-    "  toehold metrics > /var/lib/prometheus/node-exporter/toehold.prom\n"
-    "\n"
-    "  --listen AT    ADDRESS:PORT, [IPV6]:PORT, or unix:PATH (mode 0660)\n"
-    "  --socket PATH  socket of the TOE (default $TOEHOLD_SOCKET, else " TOEDEV_DEFAULT_SOCKET ")\n"
-    "\n"
-    "exit: 0, 1 failure, 2 usage, 4 no TOE answers (with --listen: toehold_up is 0)\n";
-
 struct request {
     const char *socket_path, *listen;
     bool help;
@@ -103,16 +89,24 @@ int cli_metrics(int argc, char **argv)
 {
     struct request r = {0};
     const struct cli_option known[] = {
-        {"listen", .text = &r.listen}, {"socket", .text = &r.socket_path}, {.name = NULL}};
-    int code =
-        cli_options(&(struct cli_options){.verb = "metrics", .known = known}, argc, argv, &r.help);
+        {"listen", .text = &r.listen, .value = "AT",
+         .help = "ADDRESS:PORT, [IPV6]:PORT, or unix:PATH (mode 0660)"},
+        {"socket", .text = &r.socket_path, .value = "PATH", .help = CLI_SOCKET_HELP},
+        {.name = NULL}};
+    const struct cli_options options = {
+        .verb = "metrics",
+        .known = known,
+        .usage = "[--listen ADDRESS:PORT | --listen unix:PATH] [--socket PATH]",
+        .text = "Prints the statistics of a TOE as OpenMetrics text, for Prometheus and others. "
+                "With\n--listen it serves them over HTTP, at / and /metrics, and asks the TOE at "
+                "each request.\n\n"
+                "  toehold metrics --listen 127.0.0.1:9464\n"
+                "  toehold metrics > /var/lib/prometheus/node-exporter/toehold.prom",
+        .after = "exit: 0, 1 failure, 2 usage, 4 no TOE answers (with --listen: toehold_up is 0)"};
+    int code = cli_options(&options, argc, argv, &r.help);
 
-    if (code)
+    if (code || r.help)
         return code;
-    if (r.help) {
-        fputs(help_text, stdout);
-        return CLI_OK;
-    }
     if (optind < argc) {
         cli_message("metrics: unexpected argument %s; toehold metrics --help shows the options",
                     argv[optind]);

@@ -18,7 +18,6 @@
 #include "common/exit.h"
 #include "common/message.h"
 #include "common/options.h"
-#include "common/usage.h"
 #include "offload.h"
 
 struct request {
@@ -46,12 +45,18 @@ static int check_changes(const struct request *r)
 static int parse(int argc, char **argv, struct request *r)
 {
     const struct cli_option known[] = {
-        {"json", .flag = &r->json}, {"socket", .text = &r->socket_path}, {.name = NULL}};
-    int code =
-        cli_options(&(struct cli_options){.verb = "offload", .known = known}, argc, argv, &r->done);
+        {"json", 'j', .flag = &r->json, .help = "as JSON"},
+        {"socket", .text = &r->socket_path, .value = "PATH", .help = CLI_SOCKET_HELP},
+        {.name = NULL}};
+    const struct cli_options options = {
+        .verb = "offload",
+        .known = known,
+        .usage = "[--json] [--socket PATH] [NAME on|off]...",
+        .text = "Shows the offloads of toed's interface, or switches them, as ethtool -k and -K.",
+        .after = "exit: 0, 1 failure, 2 usage, 3 not possible here, 4 no TOE answers",
+        .arguments = "rx tx sg tso gso gro lro rxhash on off"};
+    int code = cli_options(&options, argc, argv, &r->done);
 
-    if (r->done)
-        cli_usage_of("offload");
     if (code || r->done)
         return code;
     if ((argc - optind) % 2) {

@@ -16,7 +16,6 @@
 #include "common/exit.h"
 #include "common/message.h"
 #include "common/options.h"
-#include "common/usage.h"
 #include "stats.h"
 
 #define SCHEMA_VERSION 1 /* of an answer without one, and of --every */
@@ -53,17 +52,22 @@ struct print {
 static int parse(int argc, char **argv, struct request *r)
 {
     const struct cli_option known[] = {
-        {"json", 'j', .flag = &r->json},
-        {"all", 'a', .flag = &r->all},
-        {"every", .number = &r->every_s, .min = 1, .max = 86400, .unit = "seconds"},
-        {"count", .number = &r->count, .min = 1, .max = UINT32_MAX},
-        {"socket", .text = &r->socket_path},
+        {"all", 'a', .flag = &r->all, .help = "zeros and offloads too"},
+        {"every", .number = &r->every_s, .min = 1, .max = 86400, .unit = "seconds",
+         .value = "SECONDS",
+         .help = "again and again, what has changed: value, delta\nand rate (1/s)"},
+        {"count", .number = &r->count, .min = 1, .max = UINT32_MAX, .help = "... N times"},
+        {"json", 'j', .flag = &r->json, .help = "as JSON; with --every an object a line"},
+        {"socket", .text = &r->socket_path, .value = "PATH", .help = CLI_SOCKET_HELP},
         {.name = NULL}};
-    int code =
-        cli_options(&(struct cli_options){.verb = "stats", .known = known}, argc, argv, &r->done);
+    const struct cli_options options = {
+        .verb = "stats",
+        .known = known,
+        .usage = "[--all] [--json] [--every SECONDS [--count N]] [--socket PATH]",
+        .text = "Prints the figures of toed that are not zero, each with its unit and meaning.",
+        .after = "exit: 0, 1 failure, 2 usage, 4 no TOE answers"};
+    int code = cli_options(&options, argc, argv, &r->done);
 
-    if (r->done)
-        cli_usage_of("stats");
     if (code || r->done)
         return code;
     if (optind < argc) {

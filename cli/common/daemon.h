@@ -3,6 +3,7 @@
 #ifndef TOE_CLI_DAEMON_H
 #define TOE_CLI_DAEMON_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Returns the path of toed's socket: the option, else $TOEHOLD_SOCKET, else the default. */
@@ -14,5 +15,12 @@ int cli_connect(const char *path, char *why, size_t why_size);
 /* Sends a hello of this kind (enum toedev_hello_kind) and name, and receives the answer. Returns
  * the answer as text that the caller frees, or NULL after a message. */
 char *cli_ask(int fd, unsigned kind, const char *name, size_t *size);
+
+/* The same without a message: NULL with the reason in `why`. */
+char *cli_ask_quietly(int fd, unsigned kind, const char *name, size_t *size, char *why,
+                      size_t why_size);
+
+/* Returns whether the process is stopped, by SIGSTOP or a debugger. */
+bool cli_is_stopped(int pid);
 
 #endif

@@ -10,17 +10,14 @@
 #include <toe/number.h>
 
 #include "exit.h"
+#include "help.h"
 #include "message.h"
 #include "options.h"
 
 #define OPTIONS_MAX 40
 /* getopt_long() returns the place in the table plus this, or a letter. */
-#define FIRST 256
-
-static bool takes_value(const struct cli_option *o)
-{
-    return o->text || o->number || (o->take && !o->bare);
-}
+#define FIRST    256
+#define DESCRIBE 255
 
 /* Fills the tables of getopt_long(). */
 static void describe(const struct cli_options *o, struct option *words, char *letters)
@@ -34,15 +31,16 @@ static void describe(const struct cli_options *o, struct option *words, char *le
         const struct cli_option *k = &o->known[i];
 
         assert(i < OPTIONS_MAX);
-        words[i] = (struct option){k->name, takes_value(k) ? required_argument : no_argument, NULL,
-                                   FIRST + i};
+        words[i] = (struct option){
+            k->name, cli_option_takes_value(k) ? required_argument : no_argument, NULL, FIRST + i};
         if (!k->letter)
             continue;
         *letters++ = k->letter;
-        if (takes_value(k))
+        if (cli_option_takes_value(k))
             *letters++ = ':';
     }
     words[i++] = (struct option){"help", no_argument, NULL, 'h'};
+    words[i++] = (struct option){"describe", no_argument, NULL, DESCRIBE};
     words[i] = (struct option){NULL, 0, NULL, 0};
     *letters++ = 'h';
     *letters = '\0';
@@ -96,7 +94,7 @@ static int reject_short(const struct cli_options *o, char **argv, const char *na
 
 int cli_options(const struct cli_options *o, int argc, char **argv, bool *help)
 {
-    struct option words[OPTIONS_MAX + 2];
+    struct option words[OPTIONS_MAX + 3];
     char letters[2 * OPTIONS_MAX + 4];
     int c, at;
 
@@ -109,8 +107,12 @@ int cli_options(const struct cli_options *o, int argc, char **argv, bool *help)
 
         if (at >= 0 && !toe_long_option_in_full(argv, optind, optarg, words[at].name))
             return reject_short(o, argv, words[at].name);
-        if (c == 'h') {
+        if (c == 'h' || c == DESCRIBE) {
             *help = true;
+            if (c == 'h')
+                cli_help_print(o);
+            else
+                cli_help_describe(o);
             return CLI_OK;
         }
         if (!k)

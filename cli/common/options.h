@@ -1,36 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* options.h - the options of a verb as a table: what each takes and where its value goes. */
+/* options.h - parses the options of a verb by their table. */
 #ifndef TOE_CLI_COMMON_OPTIONS_H
 #define TOE_CLI_COMMON_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
-/* One option. A value follows if there is a place for it: text, number or take, unless bare. */
-struct cli_option {
-    const char *name; /* without "--"; NULL ends the table */
-    char letter;      /* the short form, 0: none */
-    bool bare;        /* take: no value follows */
-    bool *flag;       /* set when the option is given */
-    const char **text;
-    uint64_t *number; /* a decimal whole number from min to max */
-    uint64_t min, max;
-    const char *unit; /* of number, for the error message; NULL: none */
-    /* Takes the value (NULL if bare). Returns false after a message. */
-    bool (*take)(void *arg, const char *name, const char *value);
-    void *arg;
-};
-
-struct cli_options {
-    const char *verb; /* begins error messages */
-    const struct cli_option *known;
-    bool mixed; /* options may follow other words; else the first other word ends them */
-};
+#include "option_table.h"
 
 /*
  * Parses the options of a verb; names must be written in full. --help and -h, which every verb has,
- * set *help and end the parsing. Returns an exit code, CLI_USAGE after a message; optind is the
- * first other word.
+ * print its help, set *help and end the parsing; so does --describe with the description of help.h.
+ * Returns an exit code, CLI_USAGE after a message; optind is the first other word.
  */
 int cli_options(const struct cli_options *o, int argc, char **argv, bool *help);
 

@@ -13,4 +13,7 @@
 bool cli_find_part(const char *file, const char *in_tree, const char *installed,
                    const char *variable, char *path);
 
+/* The same without the variable, and without a message. */
+bool cli_find_beside(const char *file, const char *in_tree, const char *installed, char *path);
+
 #endif

@@ -24,9 +24,7 @@
 
 #define SCHEMA_VERSION 1
 
-static const char help_text[] =
-    "usage: toehold flows [--json] [--socket PATH] [FILTER...]\n"
-    "\n"
+static const char text[] =
     "Lists listeners and flows of a TOE: queues, addresses, process, and TCP's values per flow, "
     "in\n"
     "the columns of `ss -tinop`. Of a listener, Recv-Q is what was not accepted yet, Send-Q its\n"
@@ -38,14 +36,7 @@ static const char help_text[] =
     "last-ack, all, connected, synchronized. OP: = != < > <= >=, eq ne lt gt le ge.\n"
     "\n"
     "  toehold flows state established dport = :443\n"
-    "  toehold flows '( sport = :80 or sport = :443 )' not src 10.0.0.0/8\n"
-    "\n"
-    "  --json         {schema_version, listeners, flows}; windows in bytes, times in microseconds\n"
-    "  --socket PATH  socket of the TOE (default $TOEHOLD_SOCKET, else " TOEDEV_DEFAULT_SOCKET
-    ");\n"
-    "                 of a program with an engine in it: its inline socket\n"
-    "\n"
-    "exit: 0, 1 failure, 2 usage, 4 no TOE answers\n";
+    "  toehold flows '( sport = :80 or sport = :443 )' not src 10.0.0.0/8";
 
 struct options {
     const char *socket_path;
@@ -55,10 +46,20 @@ struct options {
 static int parse(int argc, char **argv, struct options *o)
 {
     const struct cli_option known[] = {
-        {"json", 'j', .flag = &o->json}, {"socket", .text = &o->socket_path}, {.name = NULL}};
+        {"json", 'j', .flag = &o->json,
+         .help = "{schema_version, listeners, flows}; windows in bytes,\ntimes in microseconds"},
+        {"socket", .text = &o->socket_path, .value = "PATH",
+         .help = CLI_SOCKET_HELP ";\nof a program with an engine in it: its inline socket"},
+        {.name = NULL}};
+    const struct cli_options options = {
+        .verb = "flows",
+        .known = known,
+        .usage = "[--json] [--socket PATH] [FILTER...]",
+        .text = text,
+        .after = "exit: 0, 1 failure, 2 usage, 4 no TOE answers",
+        .arguments = "state sport dport src dst pid uid and or not established listen"};
 
-    return cli_options(&(struct cli_options){.verb = "flows", .known = known}, argc, argv,
-                       &o->help);
+    return cli_options(&options, argc, argv, &o->help);
 }
 
 /* Asks for one batch. NULL, with an exit code, after a message. */
@@ -185,10 +186,8 @@ int cli_flows(int argc, char **argv)
 
     if (r)
         return r;
-    if (o.help) {
-        fputs(help_text, stdout);
+    if (o.help)
         return CLI_OK;
-    }
     words = split(argc - optind, argv + optind, &n, &text);
     f = filter_parse(words, n, why, sizeof why);
     free(words);

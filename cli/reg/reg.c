@@ -20,20 +20,18 @@
 #include "reg.h"
 #include "show.h"
 
-static const char usage_text[] =
-    "usage: toehold reg list [--bar BAR] [--json] [NAME...]\n"
-    "       toehold reg blocks --bar BAR [--json]\n"
-    "       toehold reg dump --bar BAR [--json] [NAME...]\n"
-    "       toehold reg read --bar BAR [--json] NAME|ADDRESS...\n"
-    "       toehold reg write --bar BAR NAME|ADDRESS=VALUE...\n"
-    "       toehold reg watch --bar BAR [--json] [--every MS] [--count N] NAME|ADDRESS...\n"
-    "\n"
+static const char usage[] = "list [--bar BAR] [--json] [NAME...]\n"
+                            "blocks --bar BAR [--json]\n"
+                            "dump --bar BAR [--json] [NAME...]\n"
+                            "read --bar BAR [--json] NAME|ADDRESS...\n"
+                            "write --bar BAR NAME|ADDRESS=VALUE...\n"
+                            "watch --bar BAR [--json] [--every MS] [--count N] NAME|ADDRESS...";
+
+static const char text[] =
     "BAR is " BAR_SPECS ",\n"
     "followed by @OFFSET where the registers do not begin at 0.\n"
     "A NAME is BLOCK.REGISTER or BLOCK.REGISTER.FIELD; BLOCK may be left out where only one block\n"
-    "has the register. NAME[N] is an array element. list and dump take prefixes of names.\n"
-    "\n"
-    "exit: 1 an access failed, 2 usage, 4 no toed, 7 cannot open the registers, or not Toehold's\n";
+    "has the register. NAME[N] is an array element. list and dump take prefixes of names.";
 
 struct request {
     const char *bar;
@@ -52,13 +50,21 @@ static int wrong_command(void)
 static int parse(int argc, char **argv, struct request *r)
 {
     const struct cli_option known[] = {
-        {"bar", 'b', .text = &r->bar},
-        {"json", 'j', .flag = &r->json},
-        {"every", .number = &r->every_ms, .min = 1, .max = 3600000, .unit = "milliseconds"},
-        {"count", .number = &r->count, .min = 1, .max = 1000000000},
+        {"bar", 'b', .text = &r->bar, .value = "BAR", .help = "where the registers are"},
+        {"every", .number = &r->every_ms, .min = 1, .max = 3600000, .unit = "milliseconds",
+         .value = "MS", .help = "watch: pause between reads (1000)"},
+        {"count", .number = &r->count, .min = 1, .max = 1000000000, .help = "watch: N times"},
+        {"json", 'j', .flag = &r->json, .help = "as JSON"},
         {.name = NULL}};
-    /* Options may follow names, as in `reg read CTRL --json`. */
-    const struct cli_options options = {.verb = "reg", .known = known, .mixed = true};
+    const struct cli_options options = {
+        .verb = "reg",
+        .known = known,
+        .mixed = true, /* options may follow names, as in `reg read CTRL --json` */
+        .usage = usage,
+        .text = text,
+        .after = "exit: 1 an access failed, 2 usage, 4 no toed, 7 cannot open the registers, or "
+                 "not Toehold's",
+        .arguments = "list blocks dump read write watch"};
     int code = cli_options(&options, argc, argv, &r->help);
 
     r->words = argc - optind;
@@ -404,12 +410,8 @@ int cli_reg(int argc, char **argv)
     int code = parse(argc, argv, &r);
     size_t i;
 
-    if (code)
+    if (code || r.help)
         return code;
-    if (r.help) {
-        fputs(usage_text, stdout);
-        return CLI_OK;
-    }
     if (r.words == 0) {
         cli_message("reg: a command is missing");
         return wrong_command();

@@ -15,33 +15,18 @@
 #include "options.h"
 #include "wire.h"
 
-static const char usage_text[] =
-    "usage: toehold rtt --source software|hardware PROBE [options]\n"
-    "       toehold rtt --source software --watch INTERFACE --match MATCH [options]\n"
-    "       toehold rtt --source registers --bar BAR [--match MATCH] [PROBE] [options]\n"
-    "       toehold rtt --source toed [--socket PATH] [options]\n"
-    "       toehold rtt --source xdp --interface INTERFACE PROBE\n"
-    "       toehold rtt --sources [--interface INTERFACE] [--json]\n"
-    "       toehold rtt --respond [ADDRESS:]PORT [--seconds N] [--json]\n"
-    "\n"
-    "PROBE  --udp HOST:PORT (where `toehold rtt --respond` or an echo service answers),\n"
-    "       --icmp HOST, --syn HOST:PORT; an IPv6 address with a port needs []\n"
-    "MATCH  any, udp, icmp, tag, tcp: how arriving packets are matched to those that left\n"
-    "BAR    " BAR_SPECS "\n"
-    "\n"
-    "probes   --count N (100; 0: no end), --interval-us N (10000), --timeout-ms N (1000),\n"
-    "         --size BYTES of payload (64), --interface INTERFACE\n"
-    "watched  --local-port N, --remote-port N, --tag-offset N (8), --count N samples, --looped,\n"
-    "         --block NAME selects one of several modules\n"
-    "output   --json, --csv FILE, --svg FILE, --every SECONDS (live; 1 on a terminal),\n"
-    "         --seconds N: duration; SIGINT ends it early and prints the result\n"
-    "\n"
-    "exit: 1 failure, 2 usage, 4 no toed, 7 no such source, 8 nothing was answered\n";
+static const char usage[] = "--source software|hardware PROBE [OPTION...]\n"
+                            "--source software --watch INTERFACE --match MATCH [OPTION...]\n"
+                            "--source registers --bar BAR [--match MATCH] [PROBE] [OPTION...]\n"
+                            "--source toed [--socket PATH] [OPTION...]\n"
+                            "--source xdp --interface INTERFACE PROBE\n"
+                            "--sources [--interface INTERFACE] [--json]\n"
+                            "--respond [ADDRESS:]PORT [--seconds N] [--json]";
 
-void rtt_usage(void)
-{
-    fputs(usage_text, stdout);
-}
+static const char text[] =
+    "PROBE is --udp, --icmp or --syn; an IPv6 address with a port needs [].\n"
+    "BAR is " BAR_SPECS ".\n"
+    "SIGINT ends the measurement early and prints the result.";
 
 /* Returns the index of a word in a list, or -1 after a message. */
 static int choose(const char *option, const char *word, const char *const words[], int n)
@@ -162,41 +147,66 @@ static const char *conflict(const struct rtt_options *o)
     return NULL;
 }
 
-bool rtt_options(int argc, char **argv, struct rtt_options *o, int *code)
+static int parse_words(int argc, char **argv, struct rtt_options *o)
 {
     const struct cli_option known[] = {
-        {"source", .take = take_source, .arg = o},
-        {"udp", .take = take_probe, .arg = o},
-        {"icmp", .take = take_probe, .arg = o},
-        {"syn", .take = take_probe, .arg = o},
-        {"watch", .flag = &o->watch, .text = &o->interface},
-        {"match", .take = take_match, .arg = o},
-        {"bar", .text = &o->bar},
-        {"block", .text = &o->block},
-        {"socket", .text = &o->socket_path},
-        {"sources", .flag = &o->sources},
-        {"respond", .flag = &o->respond, .take = take_respond, .arg = o},
-        {"count", .flag = &o->counted, .number = &o->count, .max = 1000000000},
-        {"interval-us", .number = &o->interval_us, .max = 3600000000},
-        {"timeout-ms", .number = &o->timeout_ms, .min = 1, .max = 60000},
-        {"size", .number = &o->size, .min = PROBE_MIN, .max = PROBE_MAX},
-        {"interface", .text = &o->interface},
-        {"local-port", .number = &o->local_port, .min = 1, .max = 65535},
-        {"remote-port", .number = &o->remote_port, .min = 1, .max = 65535},
-        {"tag-offset", .number = &o->tag_offset, .max = 64},
-        {"looped", .flag = &o->looped},
-        {"json", .flag = &o->json},
-        {"csv", .text = &o->csv},
-        {"svg", .text = &o->svg},
-        {"every", .number = &o->every_s, .min = 1, .max = 3600},
-        {"seconds", .number = &o->seconds, .min = 1, .max = 31536000},
+        {"source", .take = take_source, .arg = o, .value = "SOURCE",
+         .help = "software, hardware, xdp, registers or toed"},
+        {"udp", .take = take_probe, .arg = o, .value = "HOST:PORT",
+         .help = "where `toehold rtt --respond` or an echo service\nanswers"},
+        {"icmp", .take = take_probe, .arg = o, .value = "HOST", .help = "echo requests"},
+        {"syn", .take = take_probe, .arg = o, .value = "HOST:PORT", .help = "TCP's SYN"},
+        {"watch", .flag = &o->watch, .text = &o->interface, .value = "IF",
+         .help = "time the traffic of others on an interface"},
+        {"match", .take = take_match, .arg = o, .value = "MATCH",
+         .help = "how arriving packets are matched to those that left:\nany, udp, icmp, tag, tcp"},
+        {"bar", .text = &o->bar, .value = "BAR", .help = "registers of the module that measures"},
+        {"block", .text = &o->block, .value = "NAME", .help = "selects one of several modules"},
+        {"socket", .text = &o->socket_path, .value = "PATH", .help = CLI_SOCKET_HELP},
+        {"sources", .flag = &o->sources, .help = "list the sources that exist here"},
+        {"respond", .flag = &o->respond, .take = take_respond, .arg = o, .value = "AT",
+         .help = "answer UDP probes at [ADDRESS:]PORT"},
+        {"count", .flag = &o->counted, .number = &o->count, .max = 1000000000,
+         .help = "probes (100; 0: no end), or samples"},
+        {"interval-us", .number = &o->interval_us, .max = 3600000000,
+         .help = "between probes (10000)"},
+        {"timeout-ms", .number = &o->timeout_ms, .min = 1, .max = 60000,
+         .help = "wait for an answer (1000)"},
+        {"size", .number = &o->size, .min = PROBE_MIN, .max = PROBE_MAX,
+         .help = "bytes of payload of a probe (64)"},
+        {"interface", 'i', .text = &o->interface, .value = "IF", .help = "that probes leave by"},
+        {"local-port", .number = &o->local_port, .min = 1, .max = 65535,
+         .help = "watched: only this port here"},
+        {"remote-port", .number = &o->remote_port, .min = 1, .max = 65535,
+         .help = "watched: only this port there"},
+        {"tag-offset", .number = &o->tag_offset, .max = 64,
+         .help = "watched: where the tag is in the payload (8)"},
+        {"looped", .flag = &o->looped, .help = "the module's output returns to its input"},
+        {"seconds", .number = &o->seconds, .min = 1, .max = 31536000, .help = "duration"},
+        {"every", .number = &o->every_s, .min = 1, .max = 3600, .value = "SECONDS",
+         .help = "live (1 on a terminal)"},
+        {"json", 'j', .flag = &o->json, .help = "as JSON"},
+        {"csv", .text = &o->csv, .value = "FILE", .help = "samples as CSV"},
+        {"svg", .text = &o->svg, .value = "FILE", .help = "a picture of the distribution"},
         {.name = NULL},
     };
+    const struct cli_options options = {
+        .verb = "rtt",
+        .known = known,
+        .usage = usage,
+        .text = text,
+        .after = "exit: 1 failure, 2 usage, 4 no toed, 7 no such source, 8 nothing was answered"};
+
+    return cli_options(&options, argc, argv, &o->help);
+}
+
+bool rtt_options(int argc, char **argv, struct rtt_options *o, int *code)
+{
     const char *wrong;
 
     *o = (struct rtt_options){
         .match = MATCH_NONE, .interval_us = 10000, .timeout_ms = 1000, .size = 64, .tag_offset = 8};
-    *code = cli_options(&(struct cli_options){.verb = "rtt", .known = known}, argc, argv, &o->help);
+    *code = parse_words(argc, argv, o);
     if (*code || o->help)
         return *code == CLI_OK;
     *code = CLI_USAGE;

@@ -9,7 +9,5 @@
 
 /* Parses the command line. Returns false with an exit code in *code after a message. */
 bool rtt_options(int argc, char **argv, struct rtt_options *o, int *code);
-/* Prints the usage text on standard output. */
-void rtt_usage(void);
 
 #endif

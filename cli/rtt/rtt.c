@@ -104,10 +104,8 @@ int cli_rtt(int argc, char **argv)
 
     if (!rtt_options(argc, argv, &r.o, &code))
         return code;
-    if (r.o.help) {
-        rtt_usage();
+    if (r.o.help)
         return CLI_OK;
-    }
     sigaction(SIGINT, &act, NULL);
     sigaction(SIGTERM, &act, NULL);
     if (r.o.sources)

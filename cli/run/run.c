@@ -17,7 +17,7 @@
 #include "../common/message.h"
 #include "../common/options.h"
 #include "../common/part.h"
-#include "../common/usage.h"
+#include "../common/word.h"
 #include "gateware.h"
 #include "inline.h"
 #include "program.h"
@@ -29,7 +29,7 @@
 #define BUSY_POLL_LIMIT 1000000
 
 struct run_options {
-    bool require, report;
+    bool require, report, dry;
     const char *socket, *busy_poll;
     const char *engine; /* "inline" or "thread"; NULL: toed, or a simulated TOE in its place */
     const char *hybrid; /* configuration of the hybrid TOE */
@@ -97,54 +97,85 @@ static bool for_engine(void *arg, const char *name, const char *value)
 }
 
 /* Options of an engine within the command; the engine checks their values. */
-#define FOR_ENGINE(name)                                                                           \
+#define FOR_ENGINE(name, word, text)                                                               \
     {                                                                                              \
-        name, .take = for_engine                                                                   \
+        name, .take = for_engine, .value = (word), .help = (text)                                  \
     }
-#define FLAG_FOR_ENGINE(name)                                                                      \
+#define FLAG_FOR_ENGINE(name, text)                                                                \
     {                                                                                              \
-        name, .take = for_engine, .bare = true                                                     \
+        name, .take = for_engine, .bare = true, .help = (text)                                     \
     }
 
+static const char text[] =
+    "Executes COMMAND; the TOE carries its TCP sockets. The options from --netif on are those of "
+    "an\n"
+    "engine in COMMAND or simulated beside it (--engine), as of toed (toed --help); simulations\n"
+    "take --netif, --ip, --gateway, --ip6, --gateway6, --mac, --mtu and --seed of them.";
+
+static const char exit_text[] =
+    "exit: that of COMMAND; 1 failure, 2 usage, 3 configuration, 4 no toed, 5 refused by\n"
+    "--require, 126 COMMAND cannot be executed, 127 COMMAND not found";
+
 /* Returns 0 or an exit code. *done: --help was given, there is nothing to run. */
-static int parse(int argc, char **argv, struct run_options *opt, bool *done)
+static int parse_words(int argc, char **argv, struct run_options *opt, bool *done)
 {
     uint64_t us;
     const struct cli_option known[] = {
-        {"require", .flag = &opt->require},
-        {"socket", .text = &opt->socket},
-        {"report", .flag = &opt->report},
-        {"busy-poll-us", .number = &us, .max = BUSY_POLL_LIMIT, .text = &opt->busy_poll},
-        {"engine", .text = &opt->engine},
-        {"hybrid", .text = &opt->hybrid},
-        FOR_ENGINE("netif"),
-        FOR_ENGINE("netio"),
-        FOR_ENGINE("ip"),
-        FOR_ENGINE("gateway"),
-        FOR_ENGINE("ip6"),
-        FLAG_FOR_ENGINE("ip6-auto"),
-        FLAG_FOR_ENGINE("rfc1337"),
-        FOR_ENGINE("gateway6"),
-        FOR_ENGINE("vlan"),
-        FOR_ENGINE("mac"),
-        FOR_ENGINE("mtu"),
-        FOR_ENGINE("spin-us"),
-        FOR_ENGINE("max-flows"),
-        FOR_ENGINE("max-neighbours"),
-        FOR_ENGINE("congestion"),
-        FOR_ENGINE("ecn"),
-        FOR_ENGINE("mtu-probing"),
-        FOR_ENGINE("ttl"),
-        FOR_ENGINE("seed"),
-        FOR_ENGINE("offload"),
-        FOR_ENGINE("cpu"),
-        FOR_ENGINE("linger-ms"),
+        {"require", .flag = &opt->require, .help = "fail instead of running on the kernel's TCP"},
+        {"report", .flag = &opt->report,
+         .help = "report on stderr which sockets the TOE does not\ncarry, and why"},
+        {"dry-run", 'n', .flag = &opt->dry,
+         .help =
+             "print what would be executed, as a shell command, and\nwhy the TOE would not carry "
+             "it"},
+        {"busy-poll-us", .number = &us, .max = BUSY_POLL_LIMIT, .text = &opt->busy_poll,
+         .help = "poll N microseconds before sleeping (0 to 1000000)"},
+        {"socket", .text = &opt->socket, .value = "PATH", .help = CLI_SOCKET_HELP},
+        {"engine", .text = &opt->engine, .value = "WHERE",
+         .help = "toed (default); inline: in the socket calls of COMMAND;\nthread: in a thread of "
+                 "COMMAND; gateware, hybrid: in\nsimulated hardware, which ends when COMMAND and "
+                 "its\nchildren have ended"},
+        {"hybrid", .text = &opt->hybrid, .value = "NAME",
+         .help = "configuration of the hybrid TOE: software (default)\nor prototype"},
+        FOR_ENGINE("netif", "SPEC", "packets: af_xdp:IFNAME, tap:IFNAME, wire:PATH, dpdk:PORT"),
+        FOR_ENGINE("netio", "SPEC", NULL),
+        FOR_ENGINE("ip", "A.B.C.D/LEN", "the TOE's address"),
+        FOR_ENGINE("gateway", "A.B.C.D", "for destinations off the link"),
+        FOR_ENGINE("ip6", "ADDRESS/LEN", "an IPv6 address"),
+        FLAG_FOR_ENGINE("ip6-auto", "IPv6 addresses as routers advertise them"),
+        FOR_ENGINE("gateway6", "ADDRESS", "router for IPv6 destinations off the link"),
+        FOR_ENGINE("vlan", "ID", "the VLAN of its addresses"),
+        FOR_ENGINE("mac", "M", "Ethernet address"),
+        FOR_ENGINE("mtu", "N", "576..9216 (default: the interface's)"),
+        FOR_ENGINE("spin-us", "N", "polls this long without work before it sleeps"),
+        FOR_ENGINE("max-flows", "N", "connections"),
+        FOR_ENGINE("max-neighbours", "N", "hosts of the link known at once"),
+        FOR_ENGINE("congestion", "NAME", "cubic, reno, bbr, dctcp"),
+        FOR_ENGINE("ecn", "N", "as net.ipv4.tcp_ecn"),
+        FOR_ENGINE("mtu-probing", "N", "as net.ipv4.tcp_mtu_probing"),
+        FOR_ENGINE("ttl", "N", "time to live of IPv4, hop limit of IPv6"),
+        FLAG_FOR_ENGINE("rfc1337", "a reset does not end TIME-WAIT"),
+        FOR_ENGINE("offload", "LIST", "tso=off,gro=on,..."),
+        FOR_ENGINE("seed", "HEX", "for tests only: fixes its secret"),
+        FOR_ENGINE("cpu", "N", "CPU of the thread"),
+        FOR_ENGINE("linger-ms", "N", "time for connections to finish at exit"),
         {.name = NULL},
     };
-    int code = cli_options(&(struct cli_options){.verb = "run", .known = known}, argc, argv, done);
+    const struct cli_options options = {
+        .verb = "run",
+        .known = known,
+        .usage = "[--require] [--report] [--dry-run] [OPTION...] [--] COMMAND...\n"
+                 "--engine WHERE --netif SPEC --ip A.B.C.D/LEN [OPTION...] [--] COMMAND...",
+        .text = text,
+        .after = exit_text};
 
-    if (*done)
-        cli_usage_of("run");
+    return cli_options(&options, argc, argv, done);
+}
+
+static int parse(int argc, char **argv, struct run_options *opt, bool *done)
+{
+    int code = parse_words(argc, argv, opt, done);
+
     if (code || *done)
         return code;
     if (opt->socket && !*opt->socket) {
@@ -214,6 +245,41 @@ static void execute_by_shell(const char *path, char **argv)
     free(shell);
 }
 
+/* Prints the variables that are set for the command, and the command, as words of a shell. */
+static int show(const char *path, char **argv, bool preloaded)
+{
+    static const char *const names[] = {"LD_PRELOAD",
+                                        TOEDEV_SOCKET_ENV,
+                                        TOEDEV_ENGINE_ENV,
+                                        TOEDEV_INLINE_OPTIONS_ENV,
+                                        TOEDEV_INLINE_LIBRARY_ENV,
+                                        "TOEHOLD_REQUIRE",
+                                        "TOEHOLD_REPORT",
+                                        "TOEHOLD_BUSY_POLL_US",
+                                        "ASAN_OPTIONS"};
+    size_t i;
+
+    for (i = 0; preloaded && i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+
+        if (!value)
+            continue;
+        printf("%s=", names[i]);
+        cli_print_word(value);
+        putchar(' ');
+    }
+    cli_print_word(path);
+    for (argv++; *argv; argv++) {
+        putchar(' ');
+        cli_print_word(*argv);
+    }
+    putchar('\n');
+    if (fflush(stdout) == 0)
+        return CLI_OK;
+    cli_message("cannot write: %s", strerror(errno));
+    return CLI_FAILURE;
+}
+
 static int execute(const char *path, char **argv)
 {
     int error;
@@ -247,6 +313,10 @@ static int check_carried(const struct run_options *opt, const char *name, const 
         if (r || *reachable)
             return r;
     } else {
+        if (opt->simulated && opt->dry) { /* it would be started */
+            *reachable = !why;
+            return 0;
+        }
         r = opt->simulated && !why ? cli_gateware_start(opt->simulated, socket_path) : 0;
         if (r)
             return r;
@@ -289,5 +359,5 @@ int cli_run(int argc, char **argv)
         return r;
     if (reachable && (!set_environment(&opt, socket_path) || !cli_allow_preload_with_asan(path)))
         return CLI_CONFIG;
-    return execute(path, argv);
+    return opt.dry ? show(path, argv, reachable) : execute(path, argv);
 }

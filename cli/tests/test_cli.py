@@ -155,12 +155,42 @@ class Usage(Case):
                 self.assertEqual((r.returncode, r.stdout), (2, ""))
                 self.assertIn(f"write --{name} in full", r.stderr)
 
+    def test_dry_run(self):
+        """What --dry-run prints executes the command in the same way."""
+        self.daemon()
+        words = [
+            "run",
+            "--require",
+            "--busy-poll-us",
+            "7",
+            "--",
+            "sh",
+            "-c",
+            "echo $1 '$x' $0",
+            "it's",
+        ]
+        r = self.toehold(words[0], "-n", *words[1:])
+        self.assertEqual((r.returncode, r.stderr), (0, ""))
+        library = os.path.realpath(self.library)
+        self.assertTrue(r.stdout.startswith(f"LD_PRELOAD={library} TOEHOLD_SOCKET={self.socket} "))
+        self.assertIn(" TOEHOLD_REQUIRE=1 TOEHOLD_BUSY_POLL_US=7 ", r.stdout)
+        by_hand = subprocess.run(["sh", "-c", r.stdout], capture_output=True, text=True)
+        self.assertEqual(by_hand.stdout, self.toehold(*words).stdout)
+        self.assertEqual(by_hand.stdout, "$x it's\n")
+
+    def test_dry_run_without_toed(self):
+        r = self.toehold("run", "--dry-run", "true")
+        self.assertEqual((r.returncode, r.stdout), (0, shutil.which("true") + "\n"))
+        self.assertIn("no toed answers", r.stderr)
+        r = self.toehold("run", "--dry-run", "--require", "true")
+        self.assertEqual((r.returncode, r.stdout), (4, ""))
+
     def test_help_and_version_go_to_stdout(self):
-        for args in (["--help"], ["-h"], ["help"], ["run", "--help"], ["run", "-h"]):
+        for args in (["--help"], ["-h"], ["help"]):
             r = self.toehold(*args)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
-            self.assertIn("usage: toehold run", r.stdout)
-        for verb in ("run", "flows", "stats", "metrics", "offload", "reg", "rtt"):
+            self.assertIn("usage: toehold VERB", r.stdout)
+        for verb in ("run", "doctor", "flows", "stats", "metrics", "offload", "reg", "rtt"):
             r = self.toehold("help", verb)
             self.assertEqual((r.returncode, r.stderr), (0, ""))
             self.assertTrue(r.stdout.startswith(f"usage: toehold {verb} "), r.stdout)

@@ -305,6 +305,17 @@ static int same_subnet(const uint8_t a[4], const uint8_t b[4], unsigned prefix_l
     return 1;
 }
 
+/* Returns whether an address is the first or the last one of its subnet, which no host can have;
+ * with prefix lengths of 31 and 32 each can be a host's (RFC 3021). */
+static int is_no_host(const uint8_t ip[4], unsigned prefix_len)
+{
+    uint32_t host = prefix_len > 30 ? 0 : UINT32_MAX >> prefix_len;
+    uint32_t bits =
+        ((uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16 | (uint32_t)ip[2] << 8 | ip[3]) & host;
+
+    return host && (bits == 0 || bits == host);
+}
+
 /* toe: the TOE's IPv4 address, 0.0.0.0 when it has none. */
 static int set_host(const char *ifname, const char *host, const uint8_t toe[4],
                     const struct netio_err *err)
@@ -317,6 +328,13 @@ static int set_host(const char *ifname, const char *host, const uint8_t toe[4],
         netio_err_set(err,
                       "tap: host=%s is not an IPv4 address with a prefix length from 0 to 32: "
                       "write host=A.B.C.D/LEN",
+                      host);
+        return -1;
+    }
+    if (is_no_host(ip, prefix_len)) {
+        netio_err_set(err,
+                      "tap: host=%s is the network or broadcast address of its subnet: name one "
+                      "between them",
                       host);
         return -1;
     }

@@ -105,6 +105,26 @@ def test_more_than_the_interface_has(make_lab):
         assert f"{option} {value}" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("mtu", "more", "said"),
+    [
+        (500, [], "MTU 500: IPv4 needs at least 576"),
+        (1279, ["--ip6", "2001:db8::1/64"], "MTU 1279: IPv6 needs at least 1280"),
+        (1500, ["--ip6", "2001:db8::1/64", "--mtu", 1200], "--mtu 1200: IPv6 needs at least 1280"),
+    ],
+)
+def test_mtu_that_is_too_small(lab, tmp_path, mtu, more, said):
+    lab.server.run(["ip", "tuntap", "add", "dev", "toe8", "mode", "tap"])
+    try:
+        lab.server.run(["ip", "link", "set", "toe8", "mtu", mtu])
+        argv = ["--netif", "tap:toe8", "--ip", "10.78.0.1/24", "--socket", tmp_path / "s"]
+        done = toed(lab, *argv, *more)
+        assert done.returncode == CONFIGURATION
+        assert said in done.stderr
+    finally:
+        lab.server.run(["ip", "link", "del", "toe8"])
+
+
 @pytest.mark.sanitize
 def test_address_that_the_host_has(make_lab, tmp_path):
     """toed does not say "ready" with an address that the kernel or another TOE has."""
@@ -135,6 +155,8 @@ def test_address_that_the_host_has(make_lab, tmp_path):
         ("10.99.0.1/24", "the TOE's address 10.78.0.1 is outside this subnet"),
         ("10.78.0.2/32", "the TOE's address 10.78.0.1 is outside this subnet"),
         ("10.78.0.1/24", "is the TOE's address"),
+        ("10.78.0.255/24", "is the network or broadcast address of its subnet"),
+        ("10.78.0.0/24", "is the network or broadcast address of its subnet"),
         ("10.78.0.2/33", "host=10.78.0.2/33 is not an IPv4 address with a prefix length from 0"),
     ],
 )

@@ -18,8 +18,10 @@ FILES = {
         "usr/bin/toehold-bench",
         "usr/lib/sysusers.d/toehold.conf",
         "usr/libexec/toehold/toed-take-over",
+        "usr/share/bash-completion/completions/toehold",
         "usr/share/man/man1/toed.1.gz",
         "usr/share/man/man1/toehold.1.gz",
+        "usr/share/zsh/vendor-completions/_toehold",
     ],
     "libtoe1": [],
     "libtoe-dev": [

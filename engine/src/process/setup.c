@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* setup.c - derives netio and the stack's configuration from options (setup.h). */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -33,6 +34,22 @@ int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, int heir
     return *out ? -1 : EXIT_CONFIG;
 }
 
+#define IP4_MTU_LEAST 576u  /* as --mtu */
+#define IP6_MTU_LEAST 1280u /* RFC 8200 5; Linux disables IPv6 on smaller links too */
+
+/* Returns whether the stack can use the MTU; else sets err. */
+static bool check_mtu(const struct options *o, uint32_t mtu, char *err, size_t err_size)
+{
+    uint32_t least = o->has_ip6 ? IP6_MTU_LEAST : IP4_MTU_LEAST;
+
+    if (mtu >= least)
+        return true;
+    snprintf(err, err_size, "%s %u: IPv%d needs at least %u%s", o->mtu ? "--mtu" : "MTU", mtu,
+             o->has_ip6 ? 6 : 4, least,
+             o->mtu ? "" : ": give the interface a larger one ('ip link set IFNAME mtu 1500')");
+    return false;
+}
+
 int setup_settle(const struct options *o, const struct netio *n, struct netio_info *info,
                  uint32_t *mtu, uint8_t mac[6], char *err, size_t err_size)
 {
@@ -42,6 +59,8 @@ int setup_settle(const struct options *o, const struct netio *n, struct netio_in
         snprintf(err, err_size, "--mtu %u: the interface carries %u at most", *mtu, info->mtu);
         return EXIT_CONFIG;
     }
+    if (!check_mtu(o, *mtu, err, err_size))
+        return EXIT_CONFIG;
     memcpy(mac, o->has_mac ? o->mac : info->mac, 6);
     if (o->engines > info->queues) {
         snprintf(err, err_size,
@@ -77,8 +96,6 @@ static void machine_secret(uint8_t secret[16])
     if (f)
         fclose(f);
 }
-
-#define IP6_MTU_LEAST 1280u /* RFC 8200 5; Linux disables IPv6 on smaller links too */
 
 static void core6(const struct options *o, struct toec_config *cfg)
 {
