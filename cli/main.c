@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* main.c - the program `toehold`: dispatches to the verb that the first argument names. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <toe/attach.h>
 
 #include "bench.h"
+#include "capture/capture.h"
 #include "common/exit.h"
 #include "common/message.h"
 #include "common/usage.h"
@@ -22,9 +24,9 @@ static const struct verb {
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns an exit code */
 } verbs[] = {{"run", cli_run},     {"flows", cli_flows},     {"stats", cli_stats},
              {"bench", cli_bench}, {"offload", cli_offload}, {"reg", cli_reg},
-             {"rtt", cli_rtt},     {"metrics", cli_metrics}};
+             {"rtt", cli_rtt},     {"metrics", cli_metrics}, {"capture", cli_capture}};
 
-#define VERBS "run, flows, stats, metrics, bench, offload, reg or rtt"
+#define VERBS "run, flows, capture, stats, metrics, bench, offload, reg or rtt"
 
 static const struct verb *find(const char *name)
 {
@@ -62,10 +64,20 @@ static int help(int argc, char **argv)
     return CLI_OK;
 }
 
+/* Returns whether Wireshark runs the program, by a link in its extcap folder. */
+static bool is_extcap(const char *program)
+{
+    const char *slash = program ? strrchr(program, '/') : NULL;
+
+    return program && strcmp(slash ? slash + 1 : program, "toehold-capture") == 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct verb *v = argc > 1 ? find(argv[1]) : NULL;
 
+    if (is_extcap(argv[0]))
+        return cli_capture(argc, argv);
     if (v)
         return v->run(argc - 1, argv + 1);
     if (argc < 2) {

@@ -21,6 +21,7 @@
 static const char head[] =
     "usage: " RUN
     "       toehold flows [--json] [--socket PATH] [FILTER...] (toehold flows --help)\n"
+    "       toehold capture [-w FILE] [FILTER...] (toehold capture --help)\n"
     "       " STATS "       toehold metrics [--listen ADDRESS:PORT|unix:PATH] [--socket PATH]\n"
     "       toehold bench pingpong|bulk|conns|http|serve ... (toehold bench --help)\n"
     "       " OFFLOAD
@@ -29,7 +30,8 @@ static const char head[] =
     "       toehold help [VERB] | -h, --help | -V, --version\n";
 
 static const char run_text[] =
-    "run      executes COMMAND; the TOE carries its TCP sockets\n"
+    "run      executes COMMAND; the TOE carries its TCP sockets. tcpdump on an AF_XDP interface\n"
+    "         does not see their frames: use toehold capture\n"
     "  --require         fail instead of running on the kernel's TCP\n" SOCKET
     "  --report          report on stderr which sockets the TOE does not carry, and why\n"
     "  --busy-poll-us N  poll N microseconds before sleeping (0 to 1000000)\n"
@@ -48,6 +50,9 @@ static const char run_text[] =
     "    --hybrid NAME   configuration of the hybrid TOE: software (the only one yet)\n";
 
 static const char flows_text[] = "flows    lists listeners and flows, as ss -tinop\n";
+static const char capture_text[] =
+    "capture  shows the TOE's frames, or writes them to a pcapng file, with reasons for drops;\n"
+    "         tcpdump on an AF_XDP interface sees nothing\n";
 static const char stats_text[] =
     "stats    prints the figures of toed that are not zero, with their meaning; --json: as JSON\n"
     "  --all             zeros and offloads too\n"
@@ -72,8 +77,8 @@ static const char exit_text[] =
 
 void cli_usage(void)
 {
-    printf("%s\n%s%s%s%s%s%s%s%s%s", head, run_text, flows_text, stats_text, metrics_text,
-           bench_text, offload_text, reg_text, rtt_text, exit_text);
+    printf("%s\n%s%s%s%s%s%s%s%s%s%s", head, run_text, flows_text, capture_text, stats_text,
+           metrics_text, bench_text, offload_text, reg_text, rtt_text, exit_text);
 }
 
 void cli_usage_of(const char *verb)
