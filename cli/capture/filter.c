@@ -8,11 +8,28 @@
 
 #include "filter.h"
 
-#define NS_PER_S 1000000000u
+#define NS_PER_S      1000000000u
+#define KERNEL_FIELDS 0xfffff000u /* SKF_AD_OFF */
 
 struct packet_filter {
     struct bpf_program program;
 };
+
+/* Returns whether the program reads what only the kernel knows of a frame (linux/filter.h): libpcap
+ * compiles "inbound" to that, and it would match nothing here. */
+static bool needs_kernel(const struct bpf_program *p)
+{
+    unsigned i;
+
+    for (i = 0; i < p->bf_len; i++) {
+        const struct bpf_insn *in = &p->bf_insns[i];
+
+        if (BPF_CLASS(in->code) == BPF_LD && BPF_MODE(in->code) == BPF_ABS &&
+            in->k >= KERNEL_FIELDS)
+            return true;
+    }
+    return false;
+}
 
 struct packet_filter *packet_filter_new(const char *text, char *why, size_t why_size)
 {
@@ -23,7 +40,10 @@ struct packet_filter *packet_filter_new(const char *text, char *why, size_t why_
         snprintf(why, why_size, "no memory");
     else if (pcap_compile(pcap, &f->program, text, 1, PCAP_NETMASK_UNKNOWN) != 0)
         snprintf(why, why_size, "%s", pcap_geterr(pcap));
-    else {
+    else if (needs_kernel(&f->program)) {
+        snprintf(why, why_size, "it needs the kernel; --direction replaces inbound and outbound");
+        pcap_freecode(&f->program);
+    } else {
         pcap_close(pcap);
         return f;
     }
