@@ -48,9 +48,8 @@ struct area {
 /* Sends the request and receives the memory. Returns its descriptor, or -1 after a message. */
 static int request(int fd, uint32_t snaplen, uint32_t mib)
 {
-    struct toedev_hello hello = {.magic = TOEDEV_MAGIC,
-                                 .version = TOEDEV_CONTRACT_VERSION,
-                                 .kind = TOEDEV_HELLO_CAPTURE};
+    struct toedev_hello hello = {
+        .magic = TOEDEV_MAGIC, .version = TOEDEV_CONTRACT_VERSION, .kind = TOEDEV_HELLO_CAPTURE};
     struct timeval limit = {.tv_sec = ANSWER_SECONDS};
     struct toedev_welcome w = {0};
     TOE_FDS_ROOM(1) control;
@@ -318,8 +317,8 @@ int area_next(struct area *a, struct frame *f)
                         i);
             return -1;
         }
-        if (is && (first == a->h.engines ||
-                   a->readers[i].next.time_ns < a->readers[first].next.time_ns))
+        if (is &&
+            (first == a->h.engines || a->readers[i].next.time_ns < a->readers[first].next.time_ns))
             first = i;
     }
     if (first == a->h.engines)

@@ -142,10 +142,8 @@ static void write_tail(struct session *s)
     unsigned i;
 
     for (i = 0; s->o->file && i < area_header(s->area)->engines; i++) {
-        struct pcapng_statistics st = {.interface = i,
-                                       .start_ns = s->start_ns,
-                                       .end_ns = now,
-                                       .accepted = s->accepted[i]};
+        struct pcapng_statistics st = {
+            .interface = i, .start_ns = s->start_ns, .end_ns = now, .accepted = s->accepted[i]};
 
         area_counts(s->area, i, &st.received, &st.dropped);
         check(s, pcapng_statistics(s->out, &st));
@@ -278,8 +276,7 @@ static void sum_up(const struct session *s)
     if (!s->o->quiet)
         cli_message("%" PRIu64 " frames captured, %" PRIu64 " of them dropped by the TOE; %" PRIu64
                     " frames seen, %" PRIu64 " lost for lack of room%s",
-                    s->written, s->dropped, frames, lost,
-                    lost ? " (--buffer-mib, --snaplen)" : "");
+                    s->written, s->dropped, frames, lost, lost ? " (--buffer-mib, --snaplen)" : "");
 }
 
 static int finish(struct session *s, bool ended)

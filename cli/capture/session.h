@@ -17,12 +17,12 @@ struct session_options {
     const struct packet_filter *filter;
     enum direction direction;
     bool only_drops;
-    bool json;          /* without file: JSON instead of text */
-    bool quiet;         /* no messages except errors */
-    uint32_t snaplen;   /* bytes of a frame in the file */
-    uint32_t mib;       /* of each engine's ring */
-    uint64_t count;     /* frames after which it ends; 0: no limit */
-    uint64_t seconds;   /* after which it ends; 0: no limit */
+    bool json;        /* without file: JSON instead of text */
+    bool quiet;       /* no messages except errors */
+    uint32_t snaplen; /* bytes of a frame in the file */
+    uint32_t mib;     /* of each engine's ring */
+    uint64_t count;   /* frames after which it ends; 0: no limit */
+    uint64_t seconds; /* after which it ends; 0: no limit */
 };
 
 /* Captures until a limit, SIGINT, SIGTERM or SIGHUP, or the end of the TOE or of the file's reader.

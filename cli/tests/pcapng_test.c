@@ -269,8 +269,8 @@ static void a_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(section),    cmocka_unit_test(interface),
-        cmocka_unit_test(packets),    cmocka_unit_test(statistics),
+        cmocka_unit_test(section),        cmocka_unit_test(interface),
+        cmocka_unit_test(packets),        cmocka_unit_test(statistics),
         cmocka_unit_test(texts_too_long), cmocka_unit_test(a_full_disk),
     };
 

@@ -79,8 +79,8 @@ static const char *reason(const struct toecap_record *r)
 /* ---- the table */
 
 /* Counters whose descriptions mention drops, of other things than an arriving frame. */
-static const char *const others[] = {
-    "tx_unresolved_drop", "ip4_frag_timeout", "ip4_frag_evicted", "ip6_frag_timeout"};
+static const char *const others[] = {"tx_unresolved_drop", "ip4_frag_timeout", "ip4_frag_evicted",
+                                     "ip6_frag_timeout"};
 
 static int is_listed(const char *counter)
 {
@@ -161,10 +161,11 @@ static void both_directions_with_their_flow(void **state)
 static void an_answer_follows_its_cause(void **state)
 {
     struct hosts *h = *state;
-    static const uint8_t arp[42] = {
-        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0, 0, 9, 0x08, 0x06, /* to all */
-        0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0, 0, 9, 10, 0, 0, 9,            /* who has */
-        0, 0, 0, 0, 0, 0, 10, 0, 0, 1};
+    static const uint8_t arp[42] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,  0, 0, 0,
+                                    0,    9,    0x08, 0x06, /* to all */
+                                    0,    1,    8,    0,    6,    4,    0,  1, 2, 0,
+                                    0,    0,    0,    9,    10,   0,    0,  9, /* who has */
+                                    0,    0,    0,    0,    0,    0,    10, 0, 0, 1};
 
     tap(h->t.a, SNAPLEN);
     memwire_inject(h->t.wire_a, arp, sizeof(arp));
@@ -181,10 +182,10 @@ static void an_answer_follows_its_cause(void **state)
 
 static void put_ip4(uint8_t *f, uint8_t checksum)
 {
-    static const uint8_t head[] = {
-        2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x08, 0x00,
-        0x45, 0, 0, 40, 0, 1, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 9, 10, 0, 0, 1,
-        4, 210, 0, 80, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 2, 16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t head[] = {2,  0,    0,  0,  0, 1,    2, 0,  0, 0, 0, 9,  0x08, 0x00, 0x45,
+                                   0,  0,    40, 0,  1, 0x40, 0, 64, 6, 0, 0, 10, 0,    0,    9,
+                                   10, 0,    0,  1,  4, 210,  0, 80, 0, 0, 0, 1,  0,    0,    0,
+                                   0,  0x50, 2,  16, 0, 0,    0, 0,  0, 0, 0, 0,  0,    0,    0};
     uint16_t sum;
 
     memcpy(f, head, sizeof(head));

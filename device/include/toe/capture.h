@@ -37,8 +37,8 @@ struct toecap_header {
     int64_t epoch_ns; /* added to the time of a record: nanoseconds since 1970 */
     uint32_t snaplen; /* bytes recorded of a frame, at most */
     uint8_t mac[6], pad[2];
-    char toe[16];     /* "toed", "inline" or "thread" */
-    char netif[104];  /* the interface, as the TOE's user has named it */
+    char toe[16];    /* "toed", "inline" or "thread" */
+    char netif[104]; /* the interface, as the TOE's user has named it */
 };
 
 /* The name of a counter of `toehold stats`, and its meaning for one frame. */

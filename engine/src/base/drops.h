@@ -28,10 +28,7 @@
 /* Reasons in the order of precedence: the engine's are more exact than core's. 0: not dropped. */
 #define DROP_OF_ENGINE(name, words) DROP_##name,
 #define DROP_OF_CORE(name, words)   DROP_CORE_##name,
-enum drop_reason {
-    DROP_NONE,
-    ENGINE_DROPS(DROP_OF_ENGINE) TOEC_DROPS(DROP_OF_CORE) DROP_REASONS
-};
+enum drop_reason { DROP_NONE, ENGINE_DROPS(DROP_OF_ENGINE) TOEC_DROPS(DROP_OF_CORE) DROP_REASONS };
 #undef DROP_OF_ENGINE
 #undef DROP_OF_CORE
 

@@ -40,7 +40,7 @@ struct piece {
 
 /* ---- the reasons ---- */
 
-#define TEXT_OF(counter, words) [DROP_##counter - 1] = {#counter, words},
+#define TEXT_OF(counter, words)      [DROP_##counter - 1] = {#counter, words},
 #define TEXT_OF_CORE(counter, words) [DROP_CORE_##counter - 1] = {#counter, words},
 static const struct toecap_reason reasons[DROP_REASONS - 1] = {ENGINE_DROPS(TEXT_OF)
                                                                    TOEC_DROPS(TEXT_OF_CORE)};
@@ -50,13 +50,15 @@ static const struct toecap_reason reasons[DROP_REASONS - 1] = {ENGINE_DROPS(TEXT
 /* Where each reason is counted. */
 static const struct {
     uint16_t reason, counter;
-} in_engine[] = {
+} in_engine[] =
+    {
 #define X(name, words) {DROP_##name, EC_##name},
-    ENGINE_DROPS_IN_CORE(X)
+        ENGINE_DROPS_IN_CORE(X)
 #undef X
-}, in_core[] = {
+},
+  in_core[] = {
 #define X(name, words) {DROP_CORE_##name, TOEC_C_##name},
-    TOEC_DROPS(X)
+      TOEC_DROPS(X)
 #undef X
 };
 

@@ -30,7 +30,7 @@
 struct capture_area {
     int pid; /* of the tool */
     struct toecap_header *header;
-    uint64_t header_size; /* bytes mapped at header: all but the records */
+    uint64_t header_size;        /* bytes mapped at header: all but the records */
     struct toecap_header layout; /* as written: the tool may change the shared one */
     uint8_t **data;              /* of each engine: ring_size bytes, mapped twice */
     struct wiretap **taps;       /* of each engine */
@@ -159,10 +159,8 @@ static int make_taps(struct capture_area *a, int fd)
     uint32_t i;
 
     for (i = 0; i < h->engines; i++) {
-        struct wiretap_config cfg = {.ring = &rings[i],
-                                     .ring_size = h->ring_size,
-                                     .snaplen = h->snaplen,
-                                     .name = name_slot};
+        struct wiretap_config cfg = {
+            .ring = &rings[i], .ring_size = h->ring_size, .snaplen = h->snaplen, .name = name_slot};
 
         cfg.data = a->data[i] = map_twice(fd, h->data_at + i * h->ring_size, h->ring_size);
         if (!cfg.data)

@@ -56,8 +56,8 @@ struct toedev_inline {
     int side_epoll; /* sockets for statistics and for the claim of the interface */
     int askers[ASKERS_MAX];
     struct client capturer; /* its fd -1: no capture */
-    uint32_t orphans; /* queue pairs that are dropped */
-    int commanded;    /* commands were issued since the last round */
+    uint32_t orphans;       /* queue pairs that are dropped */
+    int commanded;          /* commands were issued since the last round */
 };
 
 /* Discards the engine's log messages, which are for toed's log. Here the only host gets all errors
