@@ -164,7 +164,7 @@ static void an_answer_follows_its_cause(void **state)
     static const uint8_t arp[42] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2,  0, 0, 0,
                                     0,    9,    0x08, 0x06, /* to all */
                                     0,    1,    8,    0,    6,    4,    0,  1, 2, 0,
-                                    0,    0,    0,    9,    10,   0,    0,  9, /* who has */
+                                    0,    0,    0,    9,    10,   0,    0,  9, /* request */
                                     0,    0,    0,    0,    0,    0,    10, 0, 0, 1};
 
     tap(h->t.a, SNAPLEN);
