@@ -80,7 +80,8 @@ static int request(int fd, uint32_t snaplen, uint32_t mib)
     else if (n < 0)
         cli_message("capture: no answer of the TOE: %s", strerror(errno));
     else
-        cli_message("capture: the TOE cannot capture; use toehold and toed of one release");
+        cli_message("capture: this TOE cannot capture: it is simulated hardware, or of another "
+                    "release than toehold");
     if (memory >= 0)
         close(memory);
     return -1;
