@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import test_inline
 
-from tests.lab import frames, nginx, paths, pcapng, proc
+from tests.lab import frames, nginx, paths, pcapng, proc, vlan
 from tests.lab.flow import Flow
 from tests.lab.robot import PORT, Robot, take
 
@@ -62,11 +62,12 @@ def capturing(lab, file: Path, *words: object, **options: object) -> Iterator[pr
 
 
 def tcp(packet: pcapng.Packet) -> frames.Segment | None:
-    """The segment of a packet; its ports and data."""
-    if packet.data[12:14] != b"\x08\x00" or packet.data[23] != 6:
+    """The segment of a packet, in a VLAN or not."""
+    data = packet.data[16:] if packet.data[12:14] == b"\x81\x00" else packet.data[12:]
+    if data[:2] != b"\x08\x00" or data[11] != 6:
         return None
-    size = int.from_bytes(packet.data[16:18], "big")
-    return frames.parse(packet.data[14 : 14 + size])
+    size = int.from_bytes(data[4:6], "big")
+    return frames.parse(data[2 : 2 + size])
 
 
 def streams(capture: pcapng.Capture, port: int) -> dict[int, dict[int, int]]:
@@ -282,14 +283,17 @@ def test_an_engine_within_a_program(tmp_path, engine):
     assert len(pcapng.read(tmp_path / "again").packets) > 40
 
 
-def test_two_engines(make_lab, tmp_path):
-    """Each frame once, on the interface of the engine that has its flow."""
+@pytest.mark.parametrize("tagged", [False, True])
+def test_two_engines(make_lab, tmp_path, tagged):
+    """Each frame once, on the interface of the engine that has its flow, with its VLAN tag."""
     file = tmp_path / "x.pcapng"
-    lab = make_lab(engines=2)
+    lab = make_lab(engines=2, args=["--vlan", vlan.ID] if tagged else [])
+    if tagged:
+        vlan.join(lab.pair)
     with Robot(lab) as robot:
         robot.listen(lab.ip, PORT)
         owns = {}
-        with capturing(lab, file, "tcp"):
+        with capturing(lab, file, "vlan 100 and tcp" if tagged else "tcp"):
             for n in range(8):
                 with lab.connect(PORT) as peer:
                     robot.accept()
@@ -306,10 +310,27 @@ def test_two_engines(make_lab, tmp_path):
         s = tcp(p)
         homes.setdefault(s.dport if s.sport == PORT else s.sport, set()).add(p.interface)
     assert all(len(h) == 1 for h in homes.values()), homes
-    assert set().union(*homes.values()) == {0, 1}
+    tag = vlan.ID.to_bytes(4, "big")[2:]
+    assert all((p.data[12:16] == b"\x81\x00" + tag) == tagged for p in got.packets)
     names = [(i.name, i.description) for i in got.interfaces]
     assert names == [(f"{lab.toed.netif} engine {i}", f"toed, engine {i}") for i in (0, 1)]
     assert sum(i.accepted for i in got.interfaces) == len(got.packets)
+
+
+def test_frames_to_the_own_address(lab, robot, tmp_path):
+    """They reach no interface, and appear once."""
+    file = tmp_path / "x.pcapng"
+    robot.listen(lab.ip, PORT)
+    with capturing(lab, file, "-Q", "in", f"tcp port {PORT}"):
+        robot("c = socket.create_connection(at); s, _ = listener.accept()", at=(lab.ip, PORT))
+        robot("c.sendall(bytes(3000)); n = 0\nwhile n < 3000: n += len(s.recv(4096))")
+    robot("c.close(); s.close()")
+    got = pcapng.read(file)
+    segments = [tcp(p) for p in got.packets]
+    assert sum(len(s.data) for s in segments if s.dport == PORT) == 3000
+    assert sum(s.flags == frames.SYN for s in segments) == 1
+    assert {p.direction for p in got.packets} == {0}
+    assert all(re.fullmatch(r"flow \d+\.\d+.*, looped back", p.comment) for p in got.packets)
 
 
 # ---- its life

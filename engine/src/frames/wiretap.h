@@ -39,7 +39,8 @@ void wiretap_reasons(struct toecap_reason *out);
 
 /* The following functions are for the engine's thread and need e->wiretap. */
 
-/* Records a batch that netio_rx() has returned; at most WIRETAP_BATCH. */
+/* Records a batch that netio_rx() has returned, 1 to WIRETAP_BATCH frames. wiretap_end_batch() must
+ * follow: until then nothing becomes visible. */
 void wiretap_receive(struct engine *e, const struct netio_frame *f, unsigned n);
 /* Enters that the engine has dropped this frame of the batch. */
 void wiretap_drop(struct engine *e, const struct netio_frame *f, enum drop_reason reason);

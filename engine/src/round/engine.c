@@ -311,10 +311,11 @@ static unsigned receive(struct engine *e)
         e->counters[EC_rx_large] += f[i].gso_size != 0;
         bytes += f[i].len;
     }
-    if (all)
+    if (all) {
         batch_note(e, all, bytes);
-    if (wiretap_on(e))
-        wiretap_receive(e, f, all);
+        if (wiretap_on(e))
+            wiretap_receive(e, f, all);
+    }
     if (tagged)
         n = vlan_receive(e, f, all);
     many = n > 1 && toec_flow_count(e->stack) >= FEW_FLOWS;
