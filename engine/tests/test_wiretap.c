@@ -178,6 +178,24 @@ static void an_answer_follows_its_cause(void **state)
     untap(h->t.a);
 }
 
+static void what_is_sent_is_visible_at_once(void **state)
+{
+    struct hosts *h = *state;
+    uint32_t fx, fy;
+
+    bench_connect(&h->t, &h->x, &h->y, &fx, &fy);
+    bench_run(&h->t, 1000000000);
+    tap(h->t.a, SNAPLEN);
+    bench_step_a(&h->t); /* a round in which nothing arrives */
+    host_send(&h->x, fx, 0, 100);
+    bench_step_a(&h->t);
+    take();
+    assert_int_equal(count, 1);
+    assert_int_equal(seen[0].flags & TOECAP_OUT, TOECAP_OUT);
+    assert_int_equal(seen[0].slot, fx);
+    untap(h->t.a);
+}
+
 /* ---- drops */
 
 static void put_ip4(uint8_t *f, uint8_t checksum)
@@ -330,6 +348,7 @@ int main(void)
         cmocka_unit_test(every_drop_has_a_reason),
         TEST(both_directions_with_their_flow),
         TEST(an_answer_follows_its_cause),
+        TEST(what_is_sent_is_visible_at_once),
         TEST(drops_have_their_reason),
         TEST(a_frame_of_another_vlan),
         TEST(what_does_not_fit_is_counted),
