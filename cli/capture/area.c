@@ -28,6 +28,8 @@
 struct reader {
     const uint8_t *data; /* ring_size bytes, mapped twice in a row */
     uint64_t tail;       /* records before it have been taken */
+    uint64_t end;        /* of the records to take, once the capture has ended */
+    uint64_t frames;     /* taken */
     bool has;            /* next is the record at tail */
     struct toecap_record next;
 };
@@ -77,6 +79,9 @@ static int request(int fd, uint32_t snaplen, uint32_t mib)
         return memory;
     if (n == (ssize_t)sizeof w && w.magic == TOEDEV_MAGIC && w.reason)
         cli_message("capture: the TOE refuses: %s", w.message);
+    else if (n < 0 && errno == EAGAIN)
+        cli_message("capture: the TOE did not answer within %d seconds: it is stopped, or it hangs",
+                    ANSWER_SECONDS);
     else if (n < 0)
         cli_message("capture: no answer of the TOE: %s", strerror(errno));
     else
@@ -208,10 +213,20 @@ struct area *area_open(const char *socket, uint32_t snaplen, uint32_t mib, int *
     return NULL;
 }
 
+static uint64_t head_of(const struct area *a, unsigned i)
+{
+    return atomic_load_explicit(&a->rings[i].head, memory_order_acquire);
+}
+
 void area_stop(struct area *a)
 {
-    if (a->fd >= 0)
-        close(a->fd);
+    uint32_t i;
+
+    if (a->fd < 0)
+        return;
+    for (i = 0; a->readers && i < a->h.engines; i++)
+        a->readers[i].end = head_of(a, i);
+    close(a->fd);
     a->fd = -1;
 }
 
@@ -267,8 +282,7 @@ static int look(struct area *a, unsigned i)
     struct reader *r = &a->readers[i];
 
     while (!r->has) {
-        uint64_t head = atomic_load_explicit(&a->rings[i].head, memory_order_acquire);
-        uint64_t there = head - r->tail;
+        uint64_t there = (a->fd < 0 ? r->end : head_of(a, i)) - r->tail;
 
         if (there == 0)
             return 0;
@@ -302,6 +316,7 @@ static void take(struct area *a, unsigned i, struct frame *f)
                         .flags = c->flags,
                         .gso_size = c->gso_size,
                         .reason = c->reason ? &a->reasons[c->reason - 1] : NULL};
+    r->frames++;
     pass(a, i);
 }
 
@@ -330,6 +345,6 @@ int area_next(struct area *a, struct frame *f)
 
 void area_counts(const struct area *a, unsigned engine, uint64_t *frames, uint64_t *lost)
 {
-    *frames = atomic_load_explicit(&a->rings[engine].frames, memory_order_relaxed);
     *lost = atomic_load_explicit(&a->rings[engine].lost, memory_order_relaxed);
+    *frames = a->readers[engine].frames + *lost;
 }

@@ -26,7 +26,7 @@ struct frame {
 /* Begins a capture with so many bytes of each frame and MiB of each ring. NULL, with an exit code,
  * after a message. */
 struct area *area_open(const char *socket, uint32_t snaplen, uint32_t mib, int *code);
-/* Ends the capture in the TOE. The memory remains readable. */
+/* Ends the capture in the TOE. area_next() then takes what has arrived until this call. */
 void area_stop(struct area *a);
 void area_close(struct area *a);
 
@@ -39,7 +39,7 @@ bool area_ended(const struct area *a);
 /* Takes the oldest frame that is there. Returns 1, 0 when there is none, or -1 after a message:
  * the memory is not what the contract describes. */
 int area_next(struct area *a, struct frame *f);
-/* Frames that an engine has seen since the capture began, and those that did not fit. */
+/* Frames of an engine: those taken or lost, and of them those lost because they did not fit. */
 void area_counts(const struct area *a, unsigned engine, uint64_t *frames, uint64_t *lost);
 
 #endif

@@ -187,16 +187,13 @@ static bool is_over(const struct session *s)
     return s->failed || s->reader_gone || (s->o->count && s->written == s->o->count);
 }
 
-/* Takes up to `most` frames, those up to a time. Returns how many, or -1 when there is nothing more
- * to take. */
-static int take_some(struct session *s, int most, uint64_t until_ns)
+/* Takes up to `most` frames. Returns how many. */
+static int take_some(struct session *s, int most)
 {
     struct frame f;
     int n, r = 0;
 
     for (n = 0; n < most && !is_over(s) && (r = area_next(s->area, &f)) > 0; n++) {
-        if (f.time_ns > until_ns)
-            return -1;
         if (wanted(s, &f))
             show(s, &f);
     }
@@ -226,7 +223,7 @@ static bool run(struct session *s)
     if (s->o->seconds)
         deadline = clock_ns(CLOCK_MONOTONIC) + s->o->seconds * NS_PER_S;
     while (!stopped && !ended && !is_over(s) && clock_ns(CLOCK_MONOTONIC) < deadline) {
-        int n = take_some(s, BETWEEN, UINT64_MAX);
+        int n = take_some(s, BETWEEN);
 
         if (n == BETWEEN) {
             busy = true;
@@ -240,15 +237,6 @@ static bool run(struct session *s)
         busy = n > 0;
     }
     return ended;
-}
-
-/* Takes what had arrived when the capture ended. */
-static void take_rest(struct session *s, bool ended)
-{
-    uint64_t until = ended ? UINT64_MAX : clock_ns(CLOCK_REALTIME);
-
-    while (take_some(s, BETWEEN, until) == BETWEEN)
-        continue;
 }
 
 /* ---- messages ---- */
@@ -282,8 +270,8 @@ static void sum_up(const struct session *s)
 static int finish(struct session *s, bool ended)
 {
     area_stop(s->area);
-    if (!is_over(s))
-        take_rest(s, ended);
+    while (take_some(s, BETWEEN) == BETWEEN)
+        continue;
     write_tail(s);
     close_out(s);
     sum_up(s);

@@ -153,7 +153,7 @@ static void both_directions_with_their_flow(void **state)
     }
     assert_true(in >= 3 && out >= 2);
     assert_true(named >= 5); /* SYN, SYN-ACK, ACK, data, ACK */
-    assert_int_equal(atomic_load(&ring.frames), count);
+    assert_int_equal(atomic_load(&ring.lost), 0);
     untap(h->t.a);
 }
 
@@ -287,7 +287,6 @@ static void what_does_not_fit_is_counted(void **state)
         bench_step_a(&h->t);
     }
     fit = RING / (sizeof(struct toecap_record) + sizeof(f));
-    assert_int_equal(atomic_load(&ring.frames), 100);
     assert_int_equal(atomic_load(&ring.lost), 100 - fit);
     take();
     assert_int_equal(count, fit);

@@ -50,8 +50,7 @@ struct toecap_reason {
 /* The indices count bytes since the start, modulo 2^64; head is the engine's, tail the tool's. */
 struct toecap_ring {
     _Alignas(64) _Atomic uint64_t head;
-    _Atomic uint64_t frames; /* seen by the engine: recorded or lost */
-    _Atomic uint64_t lost;   /* did not fit */
+    _Atomic uint64_t lost; /* frames that did not fit */
     _Alignas(64) _Atomic uint64_t tail;
 };
 

@@ -25,7 +25,7 @@ struct tapped {
 struct wiretap {
     struct wiretap_config cfg;
     uint64_t head; /* the ring's, which the tool sees later */
-    uint64_t frames, lost;
+    uint64_t lost;
     unsigned count, next; /* frames of the batch; where to begin to look for one */
     int in_batch;
     struct tapped batch[WIRETAP_BATCH];
@@ -114,7 +114,6 @@ static void publish(struct wiretap *w)
 {
     struct toecap_ring *r = w->cfg.ring;
 
-    atomic_store_explicit(&r->frames, w->frames, memory_order_relaxed);
     atomic_store_explicit(&r->lost, w->lost, memory_order_relaxed);
     atomic_store_explicit(&r->head, w->head, memory_order_release);
 }
@@ -148,7 +147,6 @@ static uint64_t append(struct engine *e, const struct piece *p, unsigned n, uint
         len += p[i].len;
     cap = len < w->cfg.snaplen ? len : w->cfg.snaplen;
     size = ((uint32_t)sizeof(*r) + cap + 7) & ~7u;
-    w->frames++;
     /* a tail that is ahead makes `used` large: the tool harms only itself */
     if (used > w->cfg.ring_size || w->cfg.ring_size - used < size) {
         w->lost++;
@@ -214,11 +212,10 @@ void wiretap_hand_over(struct engine *e, const struct netio_frame *f)
     struct wiretap *w = e->wiretap;
     struct toecap_record *r = find(w, f);
 
-    w->frames--; /* the other engine counts it */
     if (r)
         r->flags |= TOECAP_VOID;
     else
-        w->lost--;
+        w->lost--; /* the other engine counts it */
 }
 
 /* The flow that a packet belongs to, and what became of it. */
