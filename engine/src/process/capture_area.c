@@ -226,7 +226,9 @@ int capture_begin(struct control *c, const struct client *cl, const char *text, 
         return -1;
     }
     if (parse(text, &snaplen, &mib) != 0) {
-        snprintf(err, err_size, "the capture requested is not possible: '%s'", text);
+        /* without the text: it would reach the log as it is */
+        snprintf(err, err_size,
+                 "such a capture is not possible; use toehold and toed of one release");
         return -1;
     }
     lay_out(c, snaplen, mib, &layout);
