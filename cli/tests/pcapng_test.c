@@ -65,6 +65,7 @@ static const char *option(const char *p, uint32_t len, uint16_t code, uint16_t *
 {
     uint32_t at = 0;
 
+    *size = 0;
     while (at + 4 <= len) {
         uint16_t head[2];
 
