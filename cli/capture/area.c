@@ -45,6 +45,15 @@ struct area {
     uint8_t *copy; /* of the frame taken last */
 };
 
+/* Ends a text of the TOE and replaces what a terminal would take for commands. */
+static void clean(char *text, size_t size)
+{
+    text[size - 1] = 0;
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
 /* ---- opening ---- */
 
 /* Sends the request and receives the memory. Returns its descriptor, or -1 after a message. */
@@ -74,7 +83,7 @@ static int request(int fd, uint32_t snaplen, uint32_t mib)
     } while (n < 0 && errno == EINTR);
     if (n > 0)
         (void)toe_fds_take(&msg, &memory, 1);
-    w.message[sizeof w.message - 1] = 0;
+    clean(w.message, sizeof w.message);
     if (n == (ssize_t)sizeof w && w.magic == TOEDEV_MAGIC && !w.reason && memory >= 0)
         return memory;
     if (n == (ssize_t)sizeof w && w.magic == TOEDEV_MAGIC && w.reason)
@@ -138,7 +147,8 @@ static bool map_base(struct area *a, int memory)
         st.st_size < (off_t)sizeof a->h || pread(memory, &a->h, sizeof a->h, 0) != sizeof a->h ||
         !is_sound(&a->h, (uint64_t)st.st_size))
         return false;
-    a->h.toe[sizeof a->h.toe - 1] = a->h.netif[sizeof a->h.netif - 1] = 0;
+    clean(a->h.toe, sizeof a->h.toe);
+    clean(a->h.netif, sizeof a->h.netif);
     p = mmap(NULL, a->h.data_at, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (p == MAP_FAILED)
         return false;
@@ -156,9 +166,10 @@ static bool copy_reasons(struct area *a)
     if (!a->reasons)
         return false;
     memcpy(a->reasons, a->base + a->h.reasons_at, a->h.reasons * sizeof *a->reasons);
-    for (i = 0; i < a->h.reasons; i++)
-        a->reasons[i].name[sizeof a->reasons[i].name - 1] =
-            a->reasons[i].text[sizeof a->reasons[i].text - 1] = 0;
+    for (i = 0; i < a->h.reasons; i++) {
+        clean(a->reasons[i].name, sizeof a->reasons[i].name);
+        clean(a->reasons[i].text, sizeof a->reasons[i].text);
+    }
     return true;
 }
 
