@@ -404,21 +404,11 @@ def test_ends_by_duration_and_signals(lab, tmp_path):
 def test_the_reader_of_the_pipe_ends(lab, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with start_with_reader(lab, pipe) as p:
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with start(lab, "-w", pipe) as p:
+        os.close(reader)
         lab.client.ping(lab.ip)
         assert p.wait(20) == 0, p.text()
-
-
-@contextlib.contextmanager
-def start_with_reader(lab, pipe: Path) -> Iterator[proc.Proc]:
-    """A capture into a pipe whose reader is gone by the time of the call."""
-    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    p = start(lab, "-w", pipe)
-    os.close(reader)
-    try:
-        yield p
-    finally:
-        p.kill()
 
 
 def test_a_full_disk(lab):
