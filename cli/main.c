@@ -8,6 +8,7 @@
 #include <toe/attach.h>
 
 #include "bench.h"
+#include "capture/capture.h"
 #include "common/exit.h"
 #include "common/message.h"
 #include "doctor/doctor.h"
@@ -28,6 +29,7 @@ static const struct verb {
     {"run", cli_run, false, "executes a command; the TOE carries its TCP sockets"},
     {"doctor", cli_doctor, false, "examines this machine and toed, with cures"},
     {"flows", cli_flows, false, "lists listeners and flows, as ss -tinop"},
+    {"capture", cli_capture, false, "shows or writes the frames of the TOE, as tcpdump"},
     {"stats", cli_stats, false, "prints the figures of toed with their meaning"},
     {"metrics", cli_metrics, false, "prints or serves them as OpenMetrics (Prometheus)"},
     {"bench", cli_bench, true, "loads a TCP server and measures, or is the server"},
@@ -135,10 +137,20 @@ static int help(int argc, char **argv)
     return wrong_verb();
 }
 
+/* Returns whether Wireshark runs the program, by a link in its extcap folder. */
+static bool is_extcap(const char *program)
+{
+    const char *slash = program ? strrchr(program, '/') : NULL;
+
+    return program && strcmp(slash ? slash + 1 : program, "toehold-capture") == 0;
+}
+
 int main(int argc, char **argv)
 {
     const struct verb *v = argc > 1 ? find(argv[1]) : NULL;
 
+    if (is_extcap(argv[0]))
+        return cli_capture(argc, argv);
     if (v)
         return v->run(argc - 1, argv + 1);
     if (argc < 2) {

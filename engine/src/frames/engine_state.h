@@ -32,6 +32,7 @@ struct qp;
 struct handover;
 struct shared;
 struct routes;
+struct wiretap;
 
 /* The parameters of engine_new(). */
 struct engine_config {
@@ -90,6 +91,7 @@ struct engine {
     void *stack_mem;
     unsigned long stack_size;
     struct netio *netio;
+    struct wiretap *wiretap; /* of an attached capture (wiretap.h); NULL: none */
     struct offload offload;
     struct hold hold;
     struct loop loop;

@@ -6,6 +6,7 @@
 #include "engine_state.h"
 #include "gso.h"
 #include "loop.h"
+#include "wiretap.h"
 
 /* A frame of several segments is queued whole; the IP length field limits its size. */
 #define ROOM (((14u + 65535u) + LINE - 1) & ~(LINE - 1))
@@ -59,7 +60,10 @@ unsigned loop_run(struct engine *e)
                                 .flags = TOEC_RX_LOCAL | TOEC_RX_L4_CSUM_OK | TOEC_RX_IP_CSUM_OK};
 
         p.len = p.head_len = l->len[l->head % LOOP_FRAMES];
-        toec_input(e->stack, &p, e->now);
+        if (wiretap_on(e))
+            wiretap_input_alone(e, &p, 1);
+        else
+            toec_input(e->stack, &p, e->now);
         l->head++; /* only now: frames sent in reaction must not overwrite it */
     }
     return n;

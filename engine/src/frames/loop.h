@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loop.h - loopback: frames that a stack sends to one of its own addresses are queued, and received
- * by the same stack in the engine's next round. They never reach a back end, another engine or a
- * capture file.
+ * by the same stack in the engine's next round. They never reach a back end or another engine. A
+ * capture shows them (wiretap.h).
  */
 #ifndef ENGINE_LOOP_H
 #define ENGINE_LOOP_H

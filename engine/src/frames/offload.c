@@ -11,6 +11,7 @@
 #include "gso.h"
 #include "offload.h"
 #include "sums.h"
+#include "wiretap.h"
 
 /* Names as in ethtool -k, and short words as in ethtool -K. */
 const struct offload_name offload_names[OFFLOAD_COUNT] = {
@@ -162,7 +163,7 @@ void offload_refer(struct engine *e, const struct toec_tx *tx, const struct offl
     f->csum_offset = tx->csum_offset;
     f->refs = p->ref;
     f->ref_count = p->count;
-    netio_tx_submit(e->netio, f, e->now);
+    wiretap_submit(e, f, tx->owner);
     engine_count(e, EC_csum_left);
     engine_count(e, EC_tx_sg);
 }
@@ -179,6 +180,8 @@ static int send_segment(struct engine *e, const struct toec_tx *tx, const struct
     if (tx->hdr_len + n > f.cap) {
         netio_tx_cancel(e->netio, &f);
         engine_count(e, EC_tx_too_big);
+        if (wiretap_on(e))
+            wiretap_unsent(e, tx, p, DROP_tx_too_big);
         return 0;
     }
     gso_header(f.data, tx, at, n);
@@ -191,7 +194,7 @@ static int send_segment(struct engine *e, const struct toec_tx *tx, const struct
         return 0;
     }
     offload_fill(e, tx, p, at, n, &f);
-    netio_tx_submit(e->netio, &f, e->now);
+    wiretap_submit(e, &f, tx->owner);
     engine_count(e, EC_gso_cut);
     return 0;
 }
@@ -216,6 +219,7 @@ static void hold(struct engine *e, const struct toec_tx *tx, const struct offloa
     memcpy(o->held_hdr, tx->hdr, tx->hdr_len);
     o->held_tx = *tx;
     o->held_tx.hdr = o->held_hdr;
+    o->held_tx.owner = NULL; /* may be gone before the rest is sent */
     o->held_at = at;
     o->held_len = tx->len;
     engine_count(e, EC_gso_held);
@@ -248,7 +252,7 @@ static int send_whole(struct engine *e, const struct toec_tx *tx, const struct o
     f.csum_offset = tx->csum_offset;
     f.refs = p->ref;
     f.ref_count = p->count;
-    netio_tx_submit(e->netio, &f, e->now);
+    wiretap_submit(e, &f, tx->owner);
     engine_count(e, EC_tx_tso);
     engine_count(e, EC_csum_left);
     return 0;

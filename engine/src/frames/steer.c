@@ -17,6 +17,7 @@
 
 #include "engine_state.h"
 #include "steer.h"
+#include "wiretap.h"
 
 #define HANDOVER_ENTRIES 256u
 #define HANDOVER_BUDGET  64u
@@ -32,11 +33,14 @@
 #define IP6_LEN     40u
 #define EXT_MAX     8u /* extension headers skipped at most */
 
+/* The engine that received the frame keeps it too, and records it in a capture. */
+#define COPY 0x80000000u
+
 /* A ring from one engine to another: single producer, single consumer. */
 struct ring {
     _Alignas(LINE) atomic_uint head;
     _Alignas(LINE) atomic_uint tail;
-    uint32_t *len, *flags; /* flags: TOEC_RX_* */
+    uint32_t *len, *flags; /* flags: TOEC_RX_*, COPY */
     uint8_t *frames;
 };
 
@@ -262,7 +266,8 @@ uint32_t steer_home(const uint8_t *frame, uint32_t len, uint32_t here, uint32_t 
     return here; /* the stack counts what it drops */
 }
 
-static void hand_over(struct engine *e, uint32_t to, const struct netio_frame *f)
+/* copy: 0 or COPY. */
+static void hand_over(struct engine *e, uint32_t to, const struct netio_frame *f, uint32_t copy)
 {
     struct handover *h = e->cfg.handover;
     struct ring *r = &h->rings[e->cfg.id * h->count + to];
@@ -272,16 +277,20 @@ static void hand_over(struct engine *e, uint32_t to, const struct netio_frame *f
     if (f->len > h->frame_size ||
         head - atomic_load_explicit(&r->tail, memory_order_acquire) == HANDOVER_ENTRIES) {
         engine_count(e, EC_handover_full);
+        if (wiretap_on(e) && !copy)
+            wiretap_drop(e, f, DROP_handover_full);
         return;
     }
     memcpy(r->frames + (size_t)slot * h->frame_size, f->data, f->len);
     r->len[slot] = f->len;
-    r->flags[slot] = f->flags & NETIO_F_L4_CSUM_OK ? TOEC_RX_L4_CSUM_OK : 0;
+    r->flags[slot] = copy | (f->flags & NETIO_F_L4_CSUM_OK ? TOEC_RX_L4_CSUM_OK : 0);
     /* sequentially consistent, as is the other's flag: it sees the frame, or we see it asleep */
     atomic_store(&r->head, head + 1);
     if (atomic_load(&h->bells[to].sleeping))
         wake(&h->bells[to]);
     engine_count(e, EC_handover_sent);
+    if (wiretap_on(e) && !copy)
+        wiretap_hand_over(e, f);
 }
 
 int steer_out(struct engine *e, const struct netio_frame *f)
@@ -295,15 +304,17 @@ int steer_out(struct engine *e, const struct netio_frame *f)
         return 1;
     if (home == STEER_DROP) {
         engine_count(e, EC_fragment_unsteered);
+        if (wiretap_on(e))
+            wiretap_drop(e, f, DROP_fragment_unsteered);
         return 0;
     }
     if (home != STEER_ALL) {
-        hand_over(e, home, f);
+        hand_over(e, home, f, 0);
         return 0;
     }
     for (i = 0; i < e->cfg.count; i++)
         if (i != e->cfg.id)
-            hand_over(e, i, f);
+            hand_over(e, i, f, COPY);
     return 1;
 }
 
@@ -319,8 +330,11 @@ static unsigned take(struct engine *e, struct ring *r)
         memset(&p, 0, sizeof(p));
         p.data = r->frames + (size_t)slot * e->cfg.handover->frame_size;
         p.len = p.head_len = r->len[slot];
-        p.flags = r->flags[slot];
-        toec_input(e->stack, &p, e->now);
+        p.flags = r->flags[slot] & ~COPY;
+        if (wiretap_on(e) && !(r->flags[slot] & COPY))
+            wiretap_input_alone(e, &p, 0);
+        else
+            toec_input(e->stack, &p, e->now);
         atomic_store_explicit(&r->tail, ++tail, memory_order_release);
         engine_count(e, EC_handover_received);
         n++;

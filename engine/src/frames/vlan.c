@@ -5,6 +5,7 @@
 #include "bytes.h"
 #include "engine_state.h"
 #include "vlan.h"
+#include "wiretap.h"
 
 #define ID_BITS 0x0fffu
 
@@ -40,6 +41,13 @@ static enum engine_counter remove_tags(struct engine *e, struct netio_frame *f, 
     return found == vlan ? EC_MAX : EC_vlan_untagged;
 }
 
+static enum drop_reason reason_of(enum engine_counter drop)
+{
+    return drop == EC_vlan_other      ? DROP_vlan_other
+           : drop == EC_vlan_untagged ? DROP_vlan_untagged
+                                      : DROP_vlan_stacked;
+}
+
 unsigned vlan_receive(struct engine *e, struct netio_frame *f, unsigned n)
 {
     const uint32_t vlan = e->cfg.vlan;
@@ -51,6 +59,8 @@ unsigned vlan_receive(struct engine *e, struct netio_frame *f, unsigned n)
 
         if (drop != EC_MAX) {
             engine_count(e, drop);
+            if (wiretap_on(e))
+                wiretap_drop(e, &f[i], reason_of(drop));
             continue;
         }
         if (kept != i) {

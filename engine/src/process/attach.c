@@ -22,6 +22,7 @@
 #include "base/log.h"
 #include "base/log_limited.h"
 #include "base/pace.h"
+#include "capture_area.h"
 #include "kernel/numa.h"
 #include "round/engine.h"
 #include "round/thread.h"
@@ -152,7 +153,7 @@ static void check_hello(struct hello_message *m, ssize_t len)
         m->wrong = "not a hello of the device contract";
     else if (m->hello.version != TOEDEV_CONTRACT_VERSION)
         m->wrong = "another version of the device contract; use libtoe and toed of one release";
-    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_FLOWS)
+    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_CAPTURE)
         m->wrong = "neither attach nor query";
     else
         m->kind = m->hello.kind;
@@ -426,4 +427,22 @@ void attach_registers(struct control *c, const struct client *cl)
     fill_welcome(c, &w);
     if (send_welcome(cl->fd, &w, &c->regs_fd, 1) != 0)
         log_msg("cannot give the registers to pid %d: %s", cl->pid, strerror(errno));
+}
+
+int attach_capture(struct control *c, struct client *cl, const char *text)
+{
+    struct toedev_welcome w;
+    char why[sizeof(w.message)];
+    int fd, rc;
+
+    if (capture_begin(c, cl, text, &fd, why, sizeof(why)) != 0)
+        return refuse(c, cl, TOE_R_INVAL, why);
+    fill_welcome(c, &w);
+    rc = send_welcome(cl->fd, &w, &fd, 1);
+    close(fd);
+    if (rc == 0)
+        cl->captures = 1;
+    else
+        capture_end(c);
+    return rc;
 }

@@ -31,6 +31,9 @@ int attach_answer_take_over(struct control *c, const struct client *cl, const ch
 int attach_moved(struct client *cl, struct hello_message *m);
 /* Answers TOEDEV_HELLO_REGISTERS. */
 void attach_registers(struct control *c, const struct client *cl);
+/* Answers TOEDEV_HELLO_CAPTURE. Returns 0 when the capture has begun, or -1 to end the
+ * connection. */
+int attach_capture(struct control *c, struct client *cl, const char *text);
 /* Frees a queue pair that no engine serves any more, and releases its share of the user's
  * limits. */
 void attach_free(struct control *c, struct qp *qp);

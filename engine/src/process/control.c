@@ -22,6 +22,7 @@
 #include "base/irq.h"
 #include "base/log.h"
 #include "base/log_limited.h"
+#include "capture_area.h"
 #include "control.h"
 #include "flows_json.h"
 #include "frames/engine_state.h"
@@ -57,6 +58,8 @@ static void client_remove(struct control *c, uint32_t i)
         log_limited("queue pair %u (%s, pid %d) detached", cl->qp->id, cl->qp->name, cl->qp->pid);
         engine_call(cl->engine, drop_in_engine, cl->qp);
     }
+    if (cl->captures)
+        capture_end(c);
     close(cl->fd);
     if (cl->pidfd >= 0)
         close(cl->pidfd);
@@ -165,7 +168,7 @@ static int client_message(struct control *c, struct client *cl)
         c->hung_up++;
         log_limited("pid %d: a second message on a queue pair's connection", cl->pid);
     }
-    if (got == 0 || cl->qp) {
+    if (got == 0 || cl->qp || cl->captures) {
         attach_discard(&m);
         return -1;
     }
@@ -196,6 +199,10 @@ static int client_message(struct control *c, struct client *cl)
         attach_discard(&m);
         query_answer(cl->fd, flows_json(c, m.hello.name));
         return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_CAPTURE) {
+        attach_discard(&m);
+        return attach_capture(c, cl, m.hello.name);
     }
     if (m.kind == TOEDEV_HELLO_REGISTERS) {
         attach_discard(&m);
@@ -239,7 +246,7 @@ static void serve_clients(struct control *c, const struct pollfd *p)
             return;
         /* handle its message first: another process may have replaced it (MOVED) */
         gone |= cl->pidfd == pidfd && p[P_CLIENTS + 2 * i + 1].revents != 0;
-        if (!gone && !cl->qp && now > cl->deadline) {
+        if (!gone && client_is_silent(cl) && now > cl->deadline) {
             c->hung_up++;
             gone = 1;
         }

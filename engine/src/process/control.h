@@ -20,11 +20,13 @@ struct client {
     int pid;
     uid_t uid;
     struct engine *engine;
-    struct qp *qp;     /* NULL: no hello received */
+    struct qp *qp;     /* NULL: no hello received, or it captures */
+    int captures;      /* the connection is the lifetime of c->capture */
     uint64_t deadline; /* ... by which it must arrive */
 };
 
 struct kernel;
+struct capture_area;
 
 struct control {
     const char *toe; /* for people: "toed", "inline" or "thread" */
@@ -62,8 +64,15 @@ struct control {
     uint64_t netio_seed; /* seed of the impairing wire */
     /* Hands over to another toed on request; returns 1 when done. NULL: requests are refused. */
     int (*give)(struct control *c, struct client *cl);
+    struct capture_area *capture; /* NULL: none */
     int given_away; /* another toed has taken over (takeover_talk.h): clean up nothing */
 };
+
+/* Returns whether no hello has been received that keeps the connection. */
+static inline int client_is_silent(const struct client *cl)
+{
+    return !cl->qp && !cl->captures;
+}
 
 /* Opens the socket at options->socket, which does not exist before. Returns 0, or an exit code with
  * a message in err. */

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/sleep.h"
+#include "capture_area.h"
 #include "flows_json.h"
 #include "hosts/direct.h"
 #include "hosts/record.h"
@@ -54,8 +55,9 @@ struct toedev_inline {
     char socket[64];
     int side_epoll; /* sockets for statistics and for the claim of the interface */
     int askers[ASKERS_MAX];
-    uint32_t orphans; /* queue pairs that are dropped */
-    int commanded;    /* commands were issued since the last round */
+    struct client capturer; /* its fd -1: no capture */
+    uint32_t orphans;       /* queue pairs that are dropped */
+    int commanded;          /* commands were issued since the last round */
 };
 
 /* Discards the engine's log messages, which are for toed's log. Here the only host gets all errors
@@ -200,16 +202,58 @@ static int accept_claim(const struct toedev_inline *t)
     return fd >= 0;
 }
 
+static void forget_asker(struct toedev_inline *t, int fd)
+{
+    unsigned i;
+
+    for (i = 0; i < ASKERS_MAX; i++)
+        if (t->askers[i] == fd) { /* the rest stays in the order of age */
+            memmove(t->askers + i, t->askers + i + 1, (ASKERS_MAX - 1 - i) * sizeof(fd));
+            t->askers[ASKERS_MAX - 1] = -1;
+        }
+}
+
+/* Begins a capture, which keeps the connection. Returns 0, or -1 to end it. */
+static int hear_capturer(struct toedev_inline *t, int fd, const char *text)
+{
+    struct client cl = {.fd = fd, .pidfd = -1};
+    struct ucred cred;
+    socklen_t len = sizeof(cred);
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0)
+        return -1;
+    cl.pid = cred.pid;
+    cl.uid = cred.uid;
+    if (attach_capture(&t->control, &cl, text) != 0)
+        return -1;
+    t->capturer = cl;
+    forget_asker(t, fd);
+    return 0;
+}
+
+/* Ends the capture: its connection has ended, or has sent a second message. */
+static void end_capture(struct toedev_inline *t)
+{
+    capture_end(&t->control);
+    close(t->capturer.fd);
+    t->capturer.fd = -1;
+}
+
 /* Handles the first message of a connection, answers it if it is a query, and closes the
  * connection. */
 static int hear_asker(struct toedev_inline *t, int fd)
 {
     struct hello_message m;
-    unsigned i;
 
     if (attach_receive(fd, &m) < 0)
         return 0;
     attach_discard(&m);
+    if (fd == t->capturer.fd) {
+        end_capture(t);
+        return 1;
+    }
+    if (m.kind == TOEDEV_HELLO_CAPTURE && hear_capturer(t, fd, m.hello.name) == 0)
+        return 1;
     if (m.kind == TOEDEV_HELLO_QUERY)
         query_answer(fd, stats_json(&t->control, m.hello.name));
     else if (m.kind == TOEDEV_HELLO_OFFLOAD)
@@ -218,11 +262,7 @@ static int hear_asker(struct toedev_inline *t, int fd)
         query_answer(fd, trips_json(&t->control, m.hello.name));
     else if (m.kind == TOEDEV_HELLO_FLOWS)
         query_answer(fd, flows_json(&t->control, m.hello.name));
-    for (i = 0; i < ASKERS_MAX; i++)
-        if (t->askers[i] == fd) { /* the rest stays in the order of age */
-            memmove(t->askers + i, t->askers + i + 1, (ASKERS_MAX - 1 - i) * sizeof(fd));
-            t->askers[ASKERS_MAX - 1] = -1;
-        }
+    forget_asker(t, fd);
     close(fd);
     return 1;
 }
@@ -288,6 +328,8 @@ static void free_all(struct toedev_inline *t)
 
     if (t->control.listen_fd >= 0)
         attach_unlink(&t->control);
+    if (t->capturer.fd >= 0)
+        end_capture(t);
     if (t->engine) {
         hold_end(t->engine);
         t->engine->qp_count = 0;
@@ -403,6 +445,7 @@ static struct toedev_inline *new_inline(const char *text, char *err, size_t err_
         return NULL;
     }
     t->options.err = NULL;
+    t->capturer.fd = -1;
     for (i = 0; i < ASKERS_MAX; i++)
         t->askers[i] = -1;
     t->control.options = &t->options;
@@ -494,6 +537,8 @@ static void inline_forget(struct toedev_inline *t)
     address_release(&t->control.addresses);
     if (t->control.listen_fd >= 0)
         close(t->control.listen_fd);
+    if (t->capturer.fd >= 0) /* its tool would wait for the end of the child too */
+        close(t->capturer.fd);
 }
 
 /* ---- direct ---- */

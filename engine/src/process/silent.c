@@ -10,7 +10,7 @@ static int is_silent(const struct client *cl)
 {
     char byte;
 
-    return !cl->qp && recv(cl->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
+    return client_is_silent(cl) && recv(cl->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0;
 }
 
 static uint32_t count_of(const struct client *clients, uint32_t count, uid_t uid)
@@ -18,7 +18,7 @@ static uint32_t count_of(const struct client *clients, uint32_t count, uid_t uid
     uint32_t i, n = 0;
 
     for (i = 0; i < count; i++)
-        n += !clients[i].qp && clients[i].uid == uid;
+        n += client_is_silent(&clients[i]) && clients[i].uid == uid;
     return n;
 }
 
@@ -27,7 +27,7 @@ static uint32_t count_of_users(const struct client *clients, uint32_t count)
     uint32_t i, n = 0;
 
     for (i = 0; i < count; i++)
-        n += !clients[i].qp && clients[i].uid != 0;
+        n += client_is_silent(&clients[i]) && clients[i].uid != 0;
     return n;
 }
 
@@ -38,7 +38,7 @@ static uid_t heaviest(const struct client *clients, uint32_t count)
     uid_t uid = 0;
 
     for (i = 0; i < count; i++) {
-        if (clients[i].qp || clients[i].uid == 0 || clients[i].uid == uid)
+        if (!client_is_silent(&clients[i]) || clients[i].uid == 0 || clients[i].uid == uid)
             continue;
         n = count_of(clients, count, clients[i].uid);
         if (n > most) {
@@ -55,7 +55,7 @@ static uint32_t oldest_of(const struct client *clients, uint32_t count, uid_t ui
     uint32_t i, found = SILENT_NONE;
 
     for (i = 0; i < count; i++)
-        if (clients[i].uid == uid && !clients[i].qp &&
+        if (clients[i].uid == uid && client_is_silent(&clients[i]) &&
             (found == SILENT_NONE || clients[i].deadline < clients[found].deadline) &&
             is_silent(&clients[i]))
             found = i;

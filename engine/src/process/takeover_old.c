@@ -163,7 +163,7 @@ static int save_process(const struct control *c, const struct client *asker, int
     toec_image_int(&o, TTAG_ADDRESS6_FD, takeover_fd(t, c->addresses.fd[1]));
     toec_image_end(&o);
     for (i = 0; i < c->client_count; i++)
-        if (&c->clients[i] != asker)
+        if (&c->clients[i] != asker && !c->clients[i].captures) /* a capture ends with us */
             save_client(&o, t, &c->clients[i]);
     if (c->kernel)
         kernel_save_ports(c->kernel, &o, t);

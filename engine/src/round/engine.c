@@ -24,6 +24,7 @@
 #include "frames/steer.h"
 #include "frames/sums.h"
 #include "frames/vlan.h"
+#include "frames/wiretap.h"
 #include "hosts/commands.h"
 #include "hosts/events.h"
 #include "hosts/expect.h"
@@ -40,6 +41,7 @@
 
 #define RX_BURST 64u
 _Static_assert(RX_BURST <= 64, "a bit of hold.kept for each");
+_Static_assert(RX_BURST <= WIRETAP_BATCH, "a place in the wiretap's batch for each");
 #define FEW_FLOWS 256u            /* with fewer flows the cache keeps them without prefetching */
 #define CLAIM_LOG (60 * NS_PER_S) /* between two messages about claims of our address */
 #define SIDE_TIME (10 * NS_PER_MS)
@@ -264,7 +266,10 @@ static void input(void *arg, const struct toec_packet *p, const struct netio_fra
     struct engine *e = arg;
 
     e->hold.frame = f;
-    toec_input(e->stack, p, e->now);
+    if (wiretap_on(e))
+        wiretap_input(e, p, f);
+    else
+        toec_input(e->stack, p, e->now);
     hold_settle(e);
 }
 
@@ -283,6 +288,8 @@ static void receive_joined(struct engine *e, const struct netio_frame *f, unsign
 
 static void release(struct engine *e, struct netio_frame *f, unsigned n)
 {
+    if (wiretap_on(e))
+        wiretap_end_batch(e);
     e->hold.frame = NULL; /* other input belongs to no frame */
     if (e->hold.kept)
         hold_release_batch(e, f, n);
@@ -304,8 +311,11 @@ static unsigned receive(struct engine *e)
         e->counters[EC_rx_large] += f[i].gso_size != 0;
         bytes += f[i].len;
     }
-    if (all)
+    if (all) {
         batch_note(e, all, bytes);
+        if (wiretap_on(e))
+            wiretap_receive(e, f, all);
+    }
     if (tagged)
         n = vlan_receive(e, f, all);
     many = n > 1 && toec_flow_count(e->stack) >= FEW_FLOWS;

@@ -12,6 +12,7 @@
 #include "frames/gro.h"
 #include "frames/sums.h"
 #include "frames/vlan.h"
+#include "frames/wiretap.h"
 #include "hosts/events.h"
 #include "hosts/listen.h"
 #include "hosts/record.h"
@@ -83,21 +84,23 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
         engine_count(e, EC_tx_no_room);
         return -1;
     }
-    if (tx->hdr_len + tx->len > f.cap) {
-        netio_tx_cancel(e->netio, &f);
-        engine_count(e, EC_tx_too_big);
-        return 0;
-    }
-    memcpy(f.data, tx->hdr, tx->hdr_len);
     p.count = 0;
     if (tx->len)
         find_payload(tx, &p);
+    if (tx->hdr_len + tx->len > f.cap) {
+        netio_tx_cancel(e->netio, &f);
+        engine_count(e, EC_tx_too_big);
+        if (wiretap_on(e))
+            wiretap_unsent(e, tx, &p, DROP_tx_too_big);
+        return 0;
+    }
+    memcpy(f.data, tx->hdr, tx->hdr_len);
     if (offload_may_refer(tx, tx->len, &f)) {
         offload_refer(e, tx, &p, &f);
         return 0;
     }
     offload_fill(e, tx, &p, 0, tx->len, &f);
-    netio_tx_submit(e->netio, &f, e->now);
+    wiretap_submit(e, &f, tx->owner);
     return 0;
 }
 
