@@ -186,6 +186,7 @@ static void test_needs(void **state)
     write_for(0);
     assert_int_equal(verdict(__NR_bpf, 0, 0, 0), REFUSED);
     assert_int_equal(verdict(__NR_socket, 44 /* AF_XDP */, 0, 0), REFUSED);
+    assert_int_equal(verdict(__NR_socket, AF_PACKET, 0, 0), REFUSED);
     assert_int_equal(verdict(__NR_pidfd_getfd, 0, 0, 0), REFUSED);
     write_for(SANDBOX_XDP);
     assert_int_equal(verdict(__NR_bpf, 0, 0, 0), ALLOWED);
@@ -224,9 +225,9 @@ static void test_arguments(void **state)
         {__NR_socket, {AF_UNIX, 0, 0}, ALLOWED},
         {__NR_socket, {AF_INET, 0, 0}, ALLOWED},
         {__NR_socket, {AF_NETLINK, 0, 0}, ALLOWED},
-        {__NR_socket, {AF_PACKET, 0, 0}, REFUSED},
+        {__NR_socket, {AF_PACKET, 0, 0}, ALLOWED},
         {__NR_socket, {AF_VSOCK, 0, 0}, REFUSED},
-        {__NR_socket, {0x100000000u | AF_PACKET, 0, 0}, REFUSED},
+        {__NR_socket, {0x100000000u | AF_VSOCK, 0, 0}, REFUSED},
         {__NR_ioctl, {0, TCGETS, 0}, ALLOWED},
         {__NR_ioctl, {0, TIOCSTI, 0}, REFUSED},
         {__NR_ioctl, {0, 0x541c /* TIOCLINUX */, 0}, REFUSED},

@@ -180,7 +180,8 @@ const struct sandbox_value sandbox_families[] = {
     {AF_INET, 0},         /* interface requests, ports held in the kernel */
     {AF_INET6, 0},        /* the same */
     {AF_NETLINK, 0},      /* interface, addresses, routes, neighbours */
-    {AF_XDP, SANDBOX_XDP} /* after a refused take-over */
+    {AF_XDP, SANDBOX_XDP},    /* after a refused take-over */
+    {AF_PACKET, SANDBOX_XDP}, /* the same: copies of ARP frames (netio/src/groups.c) */
 };
 
 /* Requests of ioctl(2). Not TIOCSTI and the like: an interactive shell must stay out of reach. */
