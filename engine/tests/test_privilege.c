@@ -141,7 +141,8 @@ static int check(uid_t uid, gid_t gid, uint64_t want)
 
 static int drop_to_user(void)
 {
-    const struct options o = {.netif = "tap:tap0", .run_as = "x", .run_uid = USER, .run_gid = GROUP};
+    const struct options o = {
+        .netif = "tap:tap0", .run_as = "x", .run_uid = USER, .run_gid = GROUP};
     char err[256];
 
     if (privilege_drop(&o, BIT(CAP_NET_ADMIN), err, sizeof(err)) != 0)

@@ -36,11 +36,11 @@
 #include "process/sandbox_calls.h"
 #include "process/sandbox_filter.h"
 
-#define PID      4242u
-#define NEW      (SECCOMP_RET_ERRNO | ENOSYS)
-#define REFUSED  (SECCOMP_RET_ERRNO | EPERM)
-#define ALLOWED  SECCOMP_RET_ALLOW
-#define ALL      (SANDBOX_XDP | SANDBOX_SHARED)
+#define PID         4242u
+#define NEW         (SECCOMP_RET_ERRNO | ENOSYS)
+#define REFUSED     (SECCOMP_RET_ERRNO | EPERM)
+#define ALLOWED     SECCOMP_RET_ALLOW
+#define ALL         (SANDBOX_XDP | SANDBOX_SHARED)
 #define LAST_OF_ALL 1023
 
 #if defined(__x86_64__)
@@ -121,15 +121,16 @@ static int is_listed(uint32_t nr, uint32_t needs, int conditional)
  * these arguments, which no check accepts; all that is not in the table is refused. */
 static void each_number(uint32_t needs)
 {
-    const uint64_t none = 0xdeadbeef & ~0x00010000u; /* no thread, family, pid, request; PROT_EXEC */
+    const uint64_t none =
+        0xdeadbeef & ~0x00010000u; /* no thread, family, pid, request; PROT_EXEC */
     uint32_t nr, want;
     unsigned allowed = 0;
 
     write_for(needs);
     for (nr = 0; nr <= LAST_OF_ALL; nr++) {
-        want = is_listed(nr, needs, 0)                                    ? ALLOWED
+        want = is_listed(nr, needs, 0)                       ? ALLOWED
                : nr == __NR_clone3 || nr > sandbox_last_call ? NEW
-                                                                          : REFUSED;
+                                                             : REFUSED;
         assert_int_equal(verdict(nr, none, none, none), want);
         assert_int_equal(verdict(nr, ~0ull & ~0x00010000u, ~0ull, ~0ull), want);
         allowed += want == ALLOWED;
@@ -147,26 +148,74 @@ static void test_every_number(void **state)
 
 /* What an intruder uses, by name: none of these may appear in the table. */
 static const uint32_t dangerous[] = {
-    __NR_execve,          __NR_execveat,        __NR_ptrace,        __NR_process_vm_readv,
-    __NR_process_vm_writev, __NR_mount,         __NR_umount2,       __NR_pivot_root,
-    __NR_chroot,          __NR_unshare,         __NR_setns,         __NR_init_module,
-    __NR_finit_module,    __NR_delete_module,   __NR_kexec_load,    __NR_reboot,
-    __NR_setuid,          __NR_setgid,          __NR_setresuid,     __NR_setgroups,
-    __NR_capset,          __NR_fchmodat,        __NR_fchownat,      __NR_renameat2,
-    __NR_symlinkat,       __NR_linkat,          __NR_mkdirat,       __NR_mknodat,
-    __NR_perf_event_open, __NR_userfaultfd,     __NR_keyctl,        __NR_add_key,
-    __NR_personality,     __NR_kill,            __NR_tkill,         __NR_rt_sigqueueinfo,
-    __NR_io_uring_setup,  __NR_io_uring_enter,  __NR_swapon,        __NR_acct,
-    __NR_settimeofday,    __NR_clock_settime,   __NR_sethostname,   __NR_quotactl,
-    __NR_open_by_handle_at, __NR_seccomp,       __NR_memfd_secret,  __NR_move_pages,
-    __NR_migrate_pages,   __NR_sched_setscheduler, __NR_truncate,   __NR_setxattr,
+    __NR_execve,
+    __NR_execveat,
+    __NR_ptrace,
+    __NR_process_vm_readv,
+    __NR_process_vm_writev,
+    __NR_mount,
+    __NR_umount2,
+    __NR_pivot_root,
+    __NR_chroot,
+    __NR_unshare,
+    __NR_setns,
+    __NR_init_module,
+    __NR_finit_module,
+    __NR_delete_module,
+    __NR_kexec_load,
+    __NR_reboot,
+    __NR_setuid,
+    __NR_setgid,
+    __NR_setresuid,
+    __NR_setgroups,
+    __NR_capset,
+    __NR_fchmodat,
+    __NR_fchownat,
+    __NR_renameat2,
+    __NR_symlinkat,
+    __NR_linkat,
+    __NR_mkdirat,
+    __NR_mknodat,
+    __NR_perf_event_open,
+    __NR_userfaultfd,
+    __NR_keyctl,
+    __NR_add_key,
+    __NR_personality,
+    __NR_kill,
+    __NR_tkill,
+    __NR_rt_sigqueueinfo,
+    __NR_io_uring_setup,
+    __NR_io_uring_enter,
+    __NR_swapon,
+    __NR_acct,
+    __NR_settimeofday,
+    __NR_clock_settime,
+    __NR_sethostname,
+    __NR_quotactl,
+    __NR_open_by_handle_at,
+    __NR_seccomp,
+    __NR_memfd_secret,
+    __NR_move_pages,
+    __NR_migrate_pages,
+    __NR_sched_setscheduler,
+    __NR_truncate,
+    __NR_setxattr,
 #ifdef __NR_fork
-    __NR_fork,            __NR_vfork,           __NR_chmod,         __NR_chown,
-    __NR_rename,          __NR_symlink,         __NR_link,          __NR_mkdir,
+    __NR_fork,
+    __NR_vfork,
+    __NR_chmod,
+    __NR_chown,
+    __NR_rename,
+    __NR_symlink,
+    __NR_link,
+    __NR_mkdir,
     __NR_creat,
 #endif
 #ifdef __x86_64__
-    __NR_iopl,            __NR_ioperm,          __NR_modify_ldt,    __NR_arch_prctl,
+    __NR_iopl,
+    __NR_ioperm,
+    __NR_modify_ldt,
+    __NR_arch_prctl,
 #endif
 };
 
@@ -353,9 +402,12 @@ static void test_the_kernel_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_number), cmocka_unit_test(test_what_an_intruder_uses),
-        cmocka_unit_test(test_needs),        cmocka_unit_test(test_arguments),
-        cmocka_unit_test(test_other_abis),   cmocka_unit_test(test_room),
+        cmocka_unit_test(test_every_number),
+        cmocka_unit_test(test_what_an_intruder_uses),
+        cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_arguments),
+        cmocka_unit_test(test_other_abis),
+        cmocka_unit_test(test_room),
         cmocka_unit_test(test_the_kernel_refuses),
     };
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab import inject, netns, paths, proc
+from tests.lab import inject, paths, proc
 from tests.lab.robot import PORT, Robot
 
 pytestmark = pytest.mark.toehold_only
@@ -94,8 +94,8 @@ def rights(user: int, group: int, back_end: str) -> dict[str, str]:
         "Uid": f"{user} " * 4,
         "Gid": f"{group} " * 4,
         **({"Groups": str(group)} if user else {}),
-        **{which: capabilities for which in ("CapPrm", "CapEff", "CapBnd")},
-        **{which: none for which in ("CapInh", "CapAmb")},
+        **dict.fromkeys(("CapPrm", "CapEff", "CapBnd"), capabilities),
+        **dict.fromkeys(("CapInh", "CapAmb"), none),
         "NoNewPrivs": "1",
         "Seccomp": "2",
     }

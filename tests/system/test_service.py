@@ -136,7 +136,7 @@ def test_the_service_may_have_what_toed_keeps():
 
 
 def test_reload_takes_over(pair, take_over_script):
-    name = f"@toehold-notify-{os.getpid()}"  # nobody may reach it, as systemd's
+    name = f"@toehold-notify-{os.getpid()}"  # reachable for every user, as systemd's
     with pair.server.entered():
         manager = Manager(name)
     with toed_module.Toed(pair, mode="tap", env={"NOTIFY_SOCKET": name}) as toed:

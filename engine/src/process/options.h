@@ -21,8 +21,8 @@ extern const char options_help[];
 
 struct options {
     const char *netif, *socket, *user, *group;
-    const char *run_as;           /* --run-as; NULL: toed keeps its user */
-    uid_t run_uid;                /* ... the ids of it, set by privilege_find() */
+    const char *run_as; /* --run-as; NULL: toed keeps its user */
+    uid_t run_uid;      /* ... the ids of it, set by privilege_find() */
     gid_t run_gid;
     int no_sandbox;
     uint8_t ip[4], gateway[4], mac[6], secret[32];

@@ -64,9 +64,8 @@ int sandbox_enter(const struct options *o, char *err, size_t err_size)
         return -1;
     }
     if (o->no_sandbox)
-        log_msg("warning: --no-sandbox: toed keeps %s", o->run_as
-                                                             ? "all system calls"
-                                                             : "all rights and system calls");
+        log_msg("warning: --no-sandbox: toed keeps %s",
+                o->run_as ? "all system calls" : "all rights and system calls");
     if (o->no_sandbox && !o->run_as)
         return -1;
     if (privilege_drop(o, keep, err, err_size) != 0)

@@ -23,7 +23,10 @@
 #define PR_SET_VMA 0x53564d41
 #endif
 
-#define ANY(name) {__NR_##name, SANDBOX_ANY, 0}
+#define ANY(name)                                                                                  \
+    {                                                                                              \
+        __NR_##name, SANDBOX_ANY, 0                                                                \
+    }
 
 const struct sandbox_call sandbox_calls[] = {
     /* frames: AF_XDP, TAP, wire */
@@ -176,10 +179,10 @@ const struct sandbox_call sandbox_calls[] = {
 };
 
 const struct sandbox_value sandbox_families[] = {
-    {AF_UNIX, 0},         /* programs, sd_notify(3) */
-    {AF_INET, 0},         /* interface requests, ports held in the kernel */
-    {AF_INET6, 0},        /* the same */
-    {AF_NETLINK, 0},      /* interface, addresses, routes, neighbours */
+    {AF_UNIX, 0},             /* programs, sd_notify(3) */
+    {AF_INET, 0},             /* interface requests, ports held in the kernel */
+    {AF_INET6, 0},            /* the same */
+    {AF_NETLINK, 0},          /* interface, addresses, routes, neighbours */
     {AF_XDP, SANDBOX_XDP},    /* after a refused take-over */
     {AF_PACKET, SANDBOX_XDP}, /* the same: copies of ARP frames (netio/src/groups.c) */
 };
@@ -189,7 +192,7 @@ const struct sandbox_value sandbox_requests[] = {
     {SIOCGIFINDEX, 0},
     {SIOCGIFNAME, 0},
     {SIOCGIFFLAGS, 0},
-    {SIOCSIFFLAGS, 0}, /* brings the interface up */
+    {SIOCSIFFLAGS, 0}, /* sets the interface up */
     {SIOCGIFHWADDR, 0},
     {SIOCGIFMTU, 0},
     {SIOCSIFADDR, 0}, /* tap:...,host= */

@@ -20,7 +20,7 @@
 #define OUR_ARCH AUDIT_ARCH_AARCH64
 #endif
 
-#define CLONE_THREAD_FLAG 0x00010000u /* CLONE_THREAD of linux/sched.h */
+#define CLONE_THREAD_FLAG 0x00010000u               /* CLONE_THREAD of linux/sched.h */
 #define REFUSED           (SECCOMP_RET_ERRNO | 1u)  /* EPERM */
 #define UNKNOWN           (SECCOMP_RET_ERRNO | 38u) /* ENOSYS */
 
@@ -55,7 +55,7 @@ static void load_argument(struct writer *w, unsigned n)
     load(w, offsetof(struct seccomp_data, args) + n * sizeof(uint64_t));
 }
 
-/* Gives the verdict if the loaded value compares so, else goes on. */
+/* Gives the verdict if the loaded value compares so, else continues. */
 static void give_if(struct writer *w, uint16_t compare, uint32_t value, uint32_t verdict)
 {
     put(w, BPF_JMP | BPF_K | compare, value, 0, 1);
