@@ -168,6 +168,9 @@ const struct sandbox_call sandbox_calls[] = {
     {__NR_wait4, SANDBOX_ANY, SANDBOX_SANITIZER},
     {__NR_personality, SANDBOX_ANY, SANDBOX_SANITIZER},
     {__NR_getppid, SANDBOX_ANY, SANDBOX_SANITIZER},
+#ifdef __NR_getdents
+    {__NR_getdents, SANDBOX_ANY, SANDBOX_SANITIZER},
+#endif
     {__NR_kill, SANDBOX_ANY, SANDBOX_SANITIZER},
     {__NR_tgkill, SANDBOX_ANY, SANDBOX_SANITIZER},
     {__NR_sched_getparam, SANDBOX_ANY, SANDBOX_SANITIZER},
