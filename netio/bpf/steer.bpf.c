@@ -372,12 +372,13 @@ static __always_inline int verdict_of_shared(struct xdp_md *ctx, const struct et
 #define VLAN_TAGS_MAX 2 /* a priority tag before that of a VLAN */
 #define VLAN_ID_BITS  0x0fff
 
-/* Returns the header of a frame without its addresses, behind its tags: the type and what follows
- * it have their places as in an untagged frame. NULL: the frame is not of the TOE's VLAN, or is of
- * several. */
-static __always_inline const struct ethhdr *untagged(const void *data, const void *end)
+/* Moves *at from the header of a frame to the same without its addresses, behind its tags: the type
+ * and what follows it have their places as in an untagged frame. Returns 0 when the frame is not of
+ * the TOE's VLAN, or is of several. Not a pointer that may be NULL: without CAP_PERFMON the kernel
+ * accepts no comparison of a packet's pointer with 0. */
+static __always_inline int untag(const struct ethhdr **at, const void *end)
 {
-    const struct ethhdr *eth = data;
+    const struct ethhdr *eth = *at;
     __u32 vlan = 0;
     int i;
 
@@ -398,7 +399,8 @@ static __always_inline const struct ethhdr *untagged(const void *data, const voi
             vlan = id;
         eth = inner;
     }
-    return vlan == config.vlan ? eth : 0;
+    *at = eth;
+    return vlan == config.vlan;
 }
 
 static __always_inline int is_ours(const struct ethhdr *eth, const void *end)
@@ -428,8 +430,7 @@ int toe_steer(struct xdp_md *ctx)
 
     if ((const void *)(eth + 1) > end)
         return XDP_PASS;
-    eth = untagged(data, end);
-    if (!eth)
+    if (!untag(&eth, end))
         return XDP_PASS;
     if (!config.shared)
         verdict = is_ours(eth, end) ? XDP_REDIRECT : XDP_PASS;

@@ -9,6 +9,7 @@ import re
 import shutil
 import socket
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -106,15 +107,38 @@ def take_over_script(tmp_path, pair):
     """The reload of the service, with the toed of this build in the place of the installed one."""
     script = tmp_path / "toed-take-over"
     text = (SYSTEMD / "toed-take-over").read_text()
-    assert text.count("/usr/bin/toed") == 1
-    script.write_text(text.replace("/usr/bin/toed", str(paths.built("toed"))))
+    assert text.count("/usr/bin/toed --run-as toehold") == 1
+    text = text.replace("/usr/bin/toed", str(paths.built("toed")))
+    script.write_text(text.replace("--run-as toehold", "--run-as nobody:nogroup"))
     shutil.copymode(SYSTEMD / "toed-take-over", script)
     return script
 
 
-def test_reload_takes_over(pair, take_over_script, tmp_path):
-    name = str(tmp_path / "notify")
-    manager = Manager(name)
+def test_the_service_runs_as_the_user_that_sysusers_makes():
+    unit = (SYSTEMD / "toed.service").read_text()
+    assert re.findall(r"^ExecStart=(.*)", unit, re.M) == [
+        "/usr/bin/toed --run-as toehold $TOED_OPTIONS"
+    ]
+    users = (SYSTEMD / "toehold.sysusers").read_text()
+    assert re.findall(r"^(\w) (\S+)", users, re.M) == [("u", "toehold")]
+
+
+def test_the_service_may_have_what_toed_keeps():
+    """Each capability of docs/SECURITY.md, and what changes the user and owns the socket."""
+    text = (paths.ROOT / "docs/SECURITY.md").read_text()
+    rows = re.findall(r"^\| `(?:tap|af_xdp)[^|]*\| ([^|]*) \|", text, re.M)
+    assert len(rows) == 3
+    keeps = set(re.findall(r"CAP_\w+", " ".join(rows)))
+    unit = (SYSTEMD / "toed.service").read_text()
+    may = set(" ".join(re.findall(r"^CapabilityBoundingSet=(.*)", unit, re.M)).split())
+    assert keeps | {"CAP_SETUID", "CAP_SETGID", "CAP_CHOWN"} <= may
+    assert "CAP_SYS_ADMIN" not in may
+
+
+def test_reload_takes_over(pair, take_over_script):
+    name = f"@toehold-notify-{os.getpid()}"  # reachable for every user, as systemd's
+    with pair.server.entered():
+        manager = Manager(name)
     with toed_module.Toed(pair, mode="tap", env={"NOTIFY_SOCKET": name}) as toed:
         old = int(manager.next()["MAINPID"])
         options = f"--netif tap:tap0 --ip {pair.server_ip}/{pair.prefix_len} --mtu {pair.mtu}"
@@ -125,6 +149,8 @@ def test_reload_takes_over(pair, take_over_script, tmp_path):
         assert reload.wait(timeout=20) == 0
         new = int(manager.next()["MAINPID"])
         assert new != old
+        status = Path(f"/proc/{new}/status").read_text()
+        assert re.search(r"^Uid:\t65534\t65534\t65534\t65534$", status, re.M)
         os.kill(new, 15)
         assert manager.next() == {"STOPPING": "1"}
 

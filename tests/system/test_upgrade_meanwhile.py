@@ -79,18 +79,26 @@ SAYS_NOTHING = HOLDS.replace('s.send(b"it cannot")\n', "")
 
 
 @pytest.mark.long  # the 20 s that the old one waits
-def test_the_new_one_says_nothing(lab, robot, accepted):
-    """It has everything, and neither takes over nor aborts."""
+@pytest.mark.parametrize("run_as", [False, True], ids=["root", "run-as"])
+def test_the_new_one_says_nothing(make_lab, run_as):
+    """It has everything, and neither takes over nor aborts. An old one that runs as another user
+    than root may end it, since the new one has made that user its real user (privilege_mark())."""
     assert SAYS_NOTHING != HOLDS
-    with (
-        then_says(lab, "it takes too long", "does not let go", "serving on"),
-        lab.server.start([labs.PYTHON, "-c", SAYS_NOTHING, lab.toed.socket]) as new,
-    ):
-        assert new.wait(60) == -signal.SIGKILL
-        assert "has it" in new.text()
-    still_serves(robot, accepted)
-    upgrade(lab)
-    still_serves(robot, accepted)
+    lab = make_lab(args=["--run-as", "nobody:nogroup"] if run_as else [])
+    mark = "import os; os.setresuid(65534, -1, -1)\n" if run_as else ""
+    with Robot(lab) as robot:
+        robot.listen(lab.ip, PORT)
+        with lab.connect(PORT) as peer:
+            robot.accept()
+            with (
+                then_says(lab, "it takes too long", "does not let go", "serving on"),
+                lab.server.start([labs.PYTHON, "-c", mark + SAYS_NOTHING, lab.toed.socket]) as new,
+            ):
+                assert new.wait(60) == -signal.SIGKILL
+                assert "has it" in new.text()
+            still_serves(robot, peer)
+            upgrade(lab)
+            still_serves(robot, peer)
 
 
 def arp(lab: labs.Lab) -> socket.socket:

@@ -116,7 +116,10 @@ void attach_unlink(struct control *c)
 {
     /* before close(): the number of the file belongs to no other file as long as it is ours */
     if (socket_file_remove(c->options->socket, &c->socket_file) != 0)
-        log_msg("cannot remove %s: %s", c->options->socket, strerror(errno));
+        log_msg("cannot remove %s: %s%s", c->options->socket, strerror(errno),
+                errno == EACCES || errno == EPERM
+                    ? ": toed's user may not write to its directory; the next toed replaces it"
+                    : "");
     close(c->listen_fd);
     c->listen_fd = -1;
 }

@@ -40,9 +40,7 @@ static int wire_of(const char *spec, struct claim *c)
     return 1;
 }
 
-/* Skips the wrappers of a back end: impair(...):SPEC, tee(...):SPEC. Returns NULL when there is no
- * back end. */
-static const char *unwrapped(const char *spec)
+const char *interlock_unwrapped(const char *spec)
 {
     while (spec && spec[strcspn(spec, "(:")] == '(') {
         spec = strstr(spec, "):");
@@ -58,7 +56,7 @@ int interlock_is_private(const char *spec)
                                           "dpdk:net_ring", "dpdk:net_null", "dpdk:net_pcap"};
     size_t i;
 
-    spec = unwrapped(spec);
+    spec = interlock_unwrapped(spec);
     for (i = 0; spec && i < sizeof(private) / sizeof(private[0]); i++)
         if (strncmp(spec, private[i], strlen(private[i])) == 0)
             return 1;
@@ -72,7 +70,7 @@ static int claim_of(const char *spec, struct claim *c)
     static const char *const schemes[] = {"af_xdp:", "tap:"};
     size_t i, n;
 
-    spec = unwrapped(spec);
+    spec = interlock_unwrapped(spec);
     if (!spec)
         return 0;
     if (strncmp(spec, "wire:", 5) == 0)

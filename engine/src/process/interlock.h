@@ -13,4 +13,8 @@ int interlock_claim(const char *spec, char *err, size_t err_size);
  * or a virtual device of DPDK that is one of these. */
 int interlock_is_private(const char *spec);
 
+/* Skips the wrappers of a back end: impair(...):SPEC, tee(...):SPEC. Returns NULL when there is no
+ * back end. */
+const char *interlock_unwrapped(const char *spec);
+
 #endif

@@ -13,16 +13,19 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "control.h"
+#include "door.h"
 #include "frames/steer.h"
 #include "interlock.h"
 #include "kernel.h"
 #include "kernel/numa.h"
 #include "kernel/port_range.h"
 #include "notify.h"
+#include "privilege.h"
 #include "process.h"
 #include "registers.h"
 #include "round/engine.h"
 #include "round/thread.h"
+#include "sandbox.h"
 #include "setup.h"
 #include "switch.h"
 #include "takeover_new.h"
@@ -37,6 +40,7 @@ struct daemon {
     struct handover *handover;
     struct owners *owners; /* for several engines without a shared address */
     struct heir heir;      /* state from another toed, with --take-over */
+    struct door door;      /* makes the socket after the others' rights are dropped */
 };
 
 static int failed(int rc, const char *err)
@@ -200,7 +204,15 @@ static int start_engines(struct daemon *d)
 static int prepare(struct daemon *d)
 {
     struct rlimit files;
+    char err[256];
+    int rc = privilege_find(&d->options, err, sizeof(err));
 
+    if (rc >= 0)
+        return failed(rc, err);
+    if (d->options.take_over && privilege_mark(&d->options) != 0) {
+        log_msg("--run-as %s: %s", d->options.run_as, strerror(errno));
+        return EXIT_RUNTIME;
+    }
     if (control_init(&d->control, &d->options) != 0) {
         log_msg("no descriptors: %s", strerror(errno));
         return EXIT_RUNTIME;
@@ -311,17 +323,56 @@ static int make_registers(struct control *c)
     return EXIT_RUNTIME;
 }
 
-static int open_door(struct daemon *d)
+/* Drops what is not needed any more: all is open but the control socket. Engines start with the
+ * rights that are left. */
+static int drop_rights(struct daemon *d)
 {
     char err[256];
+    int e = door_start(&d->door), rc;
+
+    if (e) {
+        log_msg("cannot start the thread that makes the control socket: %s", strerror(e));
+        return EXIT_RUNTIME;
+    }
+    rc = sandbox_enter(&d->options, err, sizeof(err));
+    return rc < 0 ? -1 : failed(rc, err);
+}
+
+/* What the thread of the door does. */
+struct opening {
+    struct daemon *d;
+    int rc;
+    char err[256];
+};
+
+static void make_socket(void *arg)
+{
+    struct opening *o = arg;
+
+    o->rc = control_open(&o->d->control, o->err, sizeof(o->err));
+}
+
+static void take_socket(void *arg)
+{
+    struct opening *o = arg;
+
+    o->rc = attach_inherit(&o->d->control, o->d->heir.listen_fd);
+    if (o->rc != 0)
+        snprintf(o->err, sizeof(o->err), "cannot listen on the socket of the running toed: %s",
+                 strerror(errno));
+}
+
+static int open_door(struct daemon *d)
+{
+    struct opening o = {.d = d};
     int rc = settle_address(d);
 
     if (rc < 0)
         rc = make_registers(&d->control);
     if (rc >= 0)
         return rc;
-    rc = control_open(&d->control, err, sizeof(err));
-    return rc == 0 ? -1 : failed(rc, err);
+    door_use(&d->door, make_socket, &o);
+    return o.rc == 0 ? -1 : failed(o.rc, o.err);
 }
 
 /* With --take-over: makes the running toed stop, and receives its state. */
@@ -345,6 +396,7 @@ static int inherit(struct daemon *d)
 static int inherit_door(struct daemon *d)
 {
     struct control *c = &d->control;
+    struct opening o = {.d = d};
     char err[512];
     int rc = heir_restore(&d->heir, c, err, sizeof(err));
 
@@ -354,9 +406,9 @@ static int inherit_door(struct daemon *d)
     rc = make_registers(c);
     if (rc < 0)
         rc = start_engines(d);
-    if (rc < 0 && attach_inherit(c, d->heir.listen_fd) != 0) {
-        log_msg("cannot listen on the socket of the running toed: %s", strerror(errno));
-        rc = EXIT_RUNTIME;
+    if (rc < 0) {
+        door_use(&d->door, take_socket, &o);
+        rc = o.rc == 0 ? -1 : failed(EXIT_RUNTIME, o.err);
     }
     if (rc >= 0) {
         heir_refuse(&d->heir, "it cannot start, and says why");
@@ -401,6 +453,8 @@ int main(int argc, char **argv)
     if (rc < 0)
         rc = make_engines(&d);
     if (rc < 0)
+        rc = drop_rights(&d);
+    if (rc < 0)
         rc = d.options.take_over ? inherit_door(&d) : start_engines(&d);
     if (rc < 0 && !d.options.take_over)
         rc = open_door(&d);
@@ -408,6 +462,7 @@ int main(int argc, char **argv)
         rc = serve(&d);
     else if (d.heir.image.n)
         _exit(rc); /* the running toed still owns everything: reset and unlink nothing */
+    door_shut(&d.door);
     control_free_engines(&d.control);
     kernel_close(&d.kernel);
     handover_free(d.handover);

@@ -33,6 +33,8 @@ enum {
     OPT_SOCKET,
     OPT_USER,
     OPT_GROUP,
+    OPT_RUN_AS,
+    OPT_NO_SANDBOX,
     OPT_USER_LIMITS,
     OPT_ENGINES,
     OPT_SPIN,
@@ -80,6 +82,8 @@ static const struct option_name {
     {"socket", OPT_SOCKET, 1, OF_BOTH},
     {"user", OPT_USER, 1, OF_TOED},
     {"group", OPT_GROUP, 1, OF_TOED},
+    {"run-as", OPT_RUN_AS, 1, OF_TOED},
+    {"no-sandbox", OPT_NO_SANDBOX, 0, OF_TOED},
     {"user-limits", OPT_USER_LIMITS, 1, OF_TOED},
     {"engines", OPT_ENGINES, 1, OF_TOED},
     {"spin-us", OPT_SPIN, 1, OF_BOTH},
@@ -262,6 +266,16 @@ static int parse_limits(struct options *o, const char *text)
     return -1;
 }
 
+static int parse_run_as(struct options *o, const char *text)
+{
+    size_t user = strcspn(text, ":");
+
+    if (!user || user > 63 || (text[user] && !text[user + 1]))
+        return bad(o, "run-as", text, "USER or USER:GROUP, names or numbers");
+    o->run_as = text;
+    return -1;
+}
+
 /* Parses "2" or "2,3": the CPUs of the first engine, the second, ... */
 static int parse_cpus(struct options *o, const char *arg)
 {
@@ -321,6 +335,11 @@ static int parse_one(struct options *o, int opt, const char *arg)
         return -1;
     case OPT_GROUP:
         o->group = arg;
+        return -1;
+    case OPT_RUN_AS:
+        return parse_run_as(o, arg);
+    case OPT_NO_SANDBOX:
+        o->no_sandbox = 1;
         return -1;
     case OPT_USER_LIMITS:
         return parse_limits(o, arg);

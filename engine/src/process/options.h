@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "hosts/users.h"
 
@@ -20,6 +21,10 @@ extern const char options_help[];
 
 struct options {
     const char *netif, *socket, *user, *group;
+    const char *run_as; /* --run-as; NULL: toed keeps its user */
+    uid_t run_uid;      /* ... the ids of it, set by privilege_find() */
+    gid_t run_gid;
+    int no_sandbox;
     uint8_t ip[4], gateway[4], mac[6], secret[32];
     uint8_t prefix_len;
     uint8_t ip6[16], gateway6[16], prefix_len6;

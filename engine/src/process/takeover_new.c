@@ -51,10 +51,10 @@ static int reach(struct heir *h, const struct options *o, char *err, size_t err_
                     "no toed serves at %s (%s): start without --take-over, or name its --socket",
                     o->socket, strerror(errno));
     if (getsockopt(h->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) != 0 ||
-        (cred.uid != 0 && cred.uid != geteuid()))
+        (cred.uid != 0 && cred.uid != geteuid() && !(o->run_as && cred.uid == o->run_uid)))
         return fail(err, err_size, EXIT_CONFIG,
-                    "at %s serves a process of user %u: only one of root or of the own user may be "
-                    "taken over from",
+                    "at %s serves a process of user %u: only one of root, of the own user or of "
+                    "that of --run-as may be taken over from",
                     o->socket, cred.uid);
     h->pid = cred.pid;
     return -1;
