@@ -9,6 +9,7 @@
 #include "common/exit.h"
 #include "common/message.h"
 #include "common/usage.h"
+#include "config/config.h"
 #include "flows/flows.h"
 #include "metrics.h"
 #include "offload.h"
@@ -22,9 +23,9 @@ static const struct verb {
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns an exit code */
 } verbs[] = {{"run", cli_run},     {"flows", cli_flows},     {"stats", cli_stats},
              {"bench", cli_bench}, {"offload", cli_offload}, {"reg", cli_reg},
-             {"rtt", cli_rtt},     {"metrics", cli_metrics}};
+             {"rtt", cli_rtt},     {"metrics", cli_metrics}, {"config", cli_config}};
 
-#define VERBS "run, flows, stats, metrics, bench, offload, reg or rtt"
+#define VERBS "run, flows, stats, metrics, config, bench, offload, reg or rtt"
 
 static const struct verb *find(const char *name)
 {

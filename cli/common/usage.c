@@ -8,7 +8,8 @@
 #include "usage.h"
 
 #define RUN                                                                                        \
-    "toehold run [--require] [--socket PATH] [--report] [--busy-poll-us N] [--] COMMAND...\n"      \
+    "toehold run [--require] [--socket PATH] [--report] [--busy-poll-us N]\n"                      \
+    "                   [--profile NAME] [--config FILE | --no-config] [--] COMMAND...\n"          \
     "       toehold run --engine inline|thread|gateware|hybrid --netif SPEC --ip A.B.C.D/LEN\n"    \
     "                   [options] [--] COMMAND...\n"
 #define STATS   "toehold stats [--all] [--json] [--every SECONDS [--count N]] [--socket PATH]\n"
@@ -22,6 +23,7 @@ static const char head[] =
     "usage: " RUN
     "       toehold flows [--json] [--socket PATH] [FILTER...] (toehold flows --help)\n"
     "       " STATS "       toehold metrics [--listen ADDRESS:PORT|unix:PATH] [--socket PATH]\n"
+    "       toehold config show|get|check|profiles|settings|example ... (toehold config --help)\n"
     "       toehold bench pingpong|bulk|conns|http|serve ... (toehold bench --help)\n"
     "       " OFFLOAD
     "       toehold reg list|blocks|dump|read|write|watch ... (toehold reg --help)\n"
@@ -33,6 +35,8 @@ static const char run_text[] =
     "  --require         fail instead of running on the kernel's TCP\n" SOCKET
     "  --report          report on stderr which sockets the TOE does not carry, and why\n"
     "  --busy-poll-us N  poll N microseconds before sleeping (0 to 1000000)\n"
+    "  --profile NAME    a named set of settings: toehold config profiles lists them\n"
+    "  --config FILE     reads settings from this file alone; --no-config: from none\n"
     "  --engine WHERE    toed (default); inline: in the socket calls of COMMAND; thread: in a\n"
     "                    thread of COMMAND; gateware, hybrid: in simulated hardware, which ends\n"
     "                    when COMMAND and its children have ended\n"
@@ -55,6 +59,8 @@ static const char stats_text[] =
     "  --count N         ... N times\n";
 static const char metrics_text[] =
     "metrics  prints or serves the figures of toed as OpenMetrics (Prometheus)\n";
+static const char config_verb[] =
+    "config   shows, explains and checks the settings and their files\n";
 static const char bench_text[] = "bench    loads a TCP server and measures, or is the server\n";
 static const char offload_text[] =
     "offload  shows the offloads of toed's interface, or switches them (as ethtool -k, -K);\n"
@@ -72,8 +78,8 @@ static const char exit_text[] =
 
 void cli_usage(void)
 {
-    printf("%s\n%s%s%s%s%s%s%s%s%s", head, run_text, flows_text, stats_text, metrics_text,
-           bench_text, offload_text, reg_text, rtt_text, exit_text);
+    printf("%s\n%s%s%s%s%s%s%s%s%s%s", head, run_text, flows_text, stats_text, metrics_text,
+           config_verb, bench_text, offload_text, reg_text, rtt_text, exit_text);
 }
 
 void cli_usage_of(const char *verb)

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <toe/log.h>
+
 #include "hosts/users.h"
 
 /* Exit codes. */
@@ -46,12 +48,16 @@ struct options {
     /* only for an engine within a program (inline.c) */
     uint32_t linger_ms; /* at exit, how long its connections may take to finish */
 
+    enum toe_log_level log_level;
+    enum toe_log_format log_format;
+    const char *config_file; /* of --config; "": --no-config; NULL: neither */
+
     char *err; /* buffer for messages; NULL: standard error, as in toed */
     size_t err_size;
 };
 
-/* Parses the command line. Returns -1 to continue, or the exit code (after --help, --version, or an
- * error message). */
+/* Parses the command line alone, without files and environment (options_layers.h). Returns -1 to
+ * continue, or the exit code (after --help, --version, or an error message). */
 int options_parse(struct options *o, int argc, char **argv);
 
 /* Parses the options of an engine within a program: words separated by white space in text. text is
