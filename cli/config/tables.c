@@ -119,19 +119,31 @@ int config_settings_json(void)
     return print_json(json_pack("{s:i, s:o}", "schema_version", 1, "settings", list));
 }
 
+/* Prints one cell; mark: code, with this before the text. */
+static void cell(const char *text, const char *mark)
+{
+    printf(" ");
+    if (text && mark)
+        printf("`%s", mark);
+    for (; text && *text; text++)
+        printf(*text == '|' ? "\\|" : "%c", *text);
+    printf(text && mark ? "` |" : " |");
+}
+
 static void markdown_row(const struct config_setting *s)
 {
     char want[CONFIG_WANT];
-    const char *c;
 
     config_describe(s, want, sizeof want);
-    printf("| `%s` | %s: ", s->name, s->help);
-    for (c = want; *c; c++)
-        printf(*c == '|' ? "\\|" : "%c", *c);
-    printf(" | %s%s%s | %s%s%s | %s%s%s | %s |\n", s->fallback ? "`" : "",
-           s->fallback ? s->fallback : "", s->fallback ? "`" : "", s->flag ? "`--" : "",
-           s->flag ? s->flag : "", s->flag ? "`" : "", s->variable ? "`" : "",
-           s->variable ? s->variable : "", s->variable ? "`" : "", changes[s->change]);
+    printf("|");
+    cell(s->name, "");
+    cell(s->help, NULL);
+    cell(want, NULL);
+    cell(s->fallback, "");
+    cell(s->flag, "--");
+    cell(s->variable, "");
+    cell(changes[s->change], NULL);
+    printf("\n");
 }
 
 int config_markdown(void)
@@ -139,8 +151,8 @@ int config_markdown(void)
     size_t i, k;
 
     for (k = 0; k < sizeof sections / sizeof sections[0]; k++) {
-        printf("%s### %s%s%s\n%s.\n\n| setting | meaning | default | option | variable | changes "
-               "by |\n|---|---|---|---|---|---|\n",
+        printf("%s### %s%s%s\n%s.\n\n| setting | meaning | accepts | default | option | "
+               "variable | changes by |\n|---|---|---|---|---|---|---|\n",
                k ? "\n" : "", *sections[k].name ? "[" : "Top", sections[k].name,
                *sections[k].name ? "]" : "", sections[k].help);
         for (i = 0; i < config_count; i++)

@@ -42,6 +42,14 @@ bool config_closer(const char *word, const char *a, const char *b)
     return !b || distance(word, a) < distance(word, b);
 }
 
+/* "spin" means spin-us, not ip. */
+static bool is_beginning(const char *word, const char *name)
+{
+    size_t n = strlen(word);
+
+    return n >= 3 && strncmp(name, word, n) == 0 && name[n];
+}
+
 /* A key that is right in another section is the likeliest mistake; then a wrong letter in this
  * section; then one in another. */
 const struct config_setting *config_nearest(const char *section, const char *name)
@@ -55,7 +63,7 @@ const struct config_setting *config_nearest(const char *section, const char *nam
 
         if (s->only_flag)
             continue;
-        d = 4 * distance(name, s->name);
+        d = 4 * (is_beginning(name, s->name) ? 1 : distance(name, s->name));
         if (strcmp(section, s->section) != 0)
             d += 3;
         if (d < found) {

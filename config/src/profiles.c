@@ -6,7 +6,7 @@
 #include <toe/config.h>
 
 const struct config_profile config_profiles[] = {
-    {"latency", "short round trips: engines and programs poll longer, no event is held back"},
+    {"latency", "short round trips: engines poll longer, no event is held back"},
     {"throughput", "bulk transfers: large buffers, fewer wake-ups"},
     {"low-cpu", "shared cores: sleep at once, hold events back for a moment"},
     {"nginx", "web servers: many short connections, responses in one buffer"},
@@ -16,7 +16,6 @@ const size_t config_profile_count = sizeof config_profiles / sizeof config_profi
 
 const struct config_preset config_presets[] = {
     {"latency", "toed", "spin-us", "1000"},      {"latency", "inline", "spin-us", "1000"},
-    {"latency", "run", "busy-poll-us", "50"},    {"latency", "run", "irq-count", "1"},
 
     {"throughput", "toed", "spin-us", "100"},    {"throughput", "run", "tx-size", "1048576"},
     {"throughput", "run", "rx-size", "1048576"}, {"throughput", "run", "slots", "256"},
@@ -28,7 +27,6 @@ const struct config_preset config_presets[] = {
     {"nginx", "toed", "max-flows", "65536"},     {"nginx", "run", "slots", "16384"},
     {"nginx", "run", "rx-size", "16384"},        {"nginx", "run", "tx-size", "131072"},
 
-    {"redis", "toed", "spin-us", "200"},         {"redis", "run", "busy-poll-us", "20"},
-    {"redis", "run", "rx-size", "65536"},
+    {"redis", "run", "irq-count", "1"},
 };
 const size_t config_preset_count = sizeof config_presets / sizeof config_presets[0];

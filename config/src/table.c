@@ -39,7 +39,8 @@
       "VLAN ID of the addresses; default: untagged")                                               \
     S("mac", "MAC", TYPE(CONFIG_MAC), NULL, CONFIG_RESTART,                                        \
       "Ethernet address; default: the interface's")                                                \
-    S("mtu", "MTU", NUMBER(576, 9216), NULL, CONFIG_RESTART, "default: the interface's")           \
+    S("mtu", "MTU", NUMBER(576, 9216), NULL, CONFIG_RESTART,                                       \
+      "largest packet; default: the interface's")                                                  \
     S("spin-us", "SPIN_US", NUMBER(0, 1000000), "50", CONFIG_RELOAD,                               \
       "microseconds without work before an engine sleeps")                                         \
     S("max-flows", "MAX_FLOWS", NUMBER(1, 1u << 20), "16384", CONFIG_TAKE_OVER,                    \

@@ -195,6 +195,7 @@ static void test_the_nearest_name(void **state)
     assert_nearest("", "netif", "toed.netif");
     assert_nearest("", "profil", "profile");
     assert_nearest("run", "slot", "run.slots");
+    assert_nearest("toed", "spin", "toed.spin-us");
     assert_string_not_equal(config_nearest("toed", "seed")->name, "seed"); /* not for files */
     assert_string_equal(config_nearest_section("teod"), "toed");
     assert_string_equal(config_nearest_section("logs"), "log");
