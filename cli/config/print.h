@@ -13,7 +13,7 @@ int config_print_toml(const struct config *c, bool origin, bool all);
 /* Prints the same as JSON, always with origins. */
 int config_print_json(const struct config *c, bool all);
 
-/* Writes a value as it stands in a file. Returns out. */
+/* Writes a value as a file of settings has it. Returns out. */
 const char *config_toml(const struct config_setting *s, const char *value, char *out, size_t size);
 #define CONFIG_TOML 4200 /* size of a buffer that holds a path in quotes */
 

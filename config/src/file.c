@@ -24,7 +24,7 @@ struct reading {
 
 /* ---- the file ---- */
 
-/* Another user who may write the file would choose what a root process does. */
+/* Another user with the right to write the file would choose what a root process does. */
 static bool is_safe(const struct stat *st, const char *path, char *err, size_t err_size)
 {
     if (!S_ISREG(st->st_mode)) {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <toe/config_layers.h>
 
@@ -122,6 +124,15 @@ static bool read_file(struct config *c, const char *path, bool must, char *err, 
     return true;
 }
 
+/* A process that has changed its user keeps the HOME of the user before, whose settings are not
+ * its own. Root gets an error for such a file instead (file.c). */
+static bool is_own(const char *folder)
+{
+    struct stat st;
+
+    return geteuid() == 0 || (stat(folder, &st) == 0 && st.st_uid == geteuid());
+}
+
 /* Returns whether the user has a home; a service has none. */
 static bool user_file(char *path, size_t size)
 {
@@ -129,9 +140,9 @@ static bool user_file(char *path, size_t size)
     int n = -1;
 
     /* The XDG specification ignores relative paths. */
-    if (base && *base == '/')
+    if (base && *base == '/' && is_own(base))
         n = snprintf(path, size, "%s/toehold/toehold.toml", base);
-    else if (home && *home == '/')
+    else if (!(base && *base == '/') && home && *home == '/' && is_own(home))
         n = snprintf(path, size, "%s/.config/toehold/toehold.toml", home);
     return n > 0 && (size_t)n < size;
 }

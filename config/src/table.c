@@ -25,52 +25,53 @@
  * S(name, variable, type, default, change in toed, help)
  */
 #define ENGINE_SETTINGS(S)                                                                         \
-    S("netif", "NETIF", TEXT, NULL, CONFIG_RESTART,                                                \
+    S("netif", "TOEHOLD_TOED_NETIF", TEXT, NULL, CONFIG_RESTART,                                   \
       "where packets go: af_xdp:IFNAME, dpdk:PORT, tap:IFNAME, wire:PATH, impair(...):SPEC")       \
-    S("gateway", "GATEWAY", TYPE(CONFIG_ADDRESS4), NULL, CONFIG_RESTART,                           \
+    S("gateway", "TOEHOLD_TOED_GATEWAY", TYPE(CONFIG_ADDRESS4), NULL, CONFIG_RESTART,              \
       "router for IPv4 destinations off the link")                                                 \
-    S("ip6", "IP6", TYPE(CONFIG_PREFIX6), NULL, CONFIG_RESTART,                                    \
+    S("ip6", "TOEHOLD_TOED_IP6", TYPE(CONFIG_PREFIX6), NULL, CONFIG_RESTART,                       \
       "IPv6 address and the length of its on-link prefix")                                         \
-    S("ip6-auto", "IP6_AUTO", FLAG, "false", CONFIG_RESTART,                                       \
+    S("ip6-auto", "TOEHOLD_TOED_IP6_AUTO", FLAG, "false", CONFIG_RESTART,                          \
       "addresses, routers and MTU of IPv6 as routers advertise them")                              \
-    S("gateway6", "GATEWAY6", TYPE(CONFIG_ADDRESS6), NULL, CONFIG_RESTART,                         \
+    S("gateway6", "TOEHOLD_TOED_GATEWAY6", TYPE(CONFIG_ADDRESS6), NULL, CONFIG_RESTART,            \
       "router for IPv6 destinations off the link")                                                 \
-    S("vlan", "VLAN", NUMBER(1, 4094), NULL, CONFIG_RESTART,                                       \
+    S("vlan", "TOEHOLD_TOED_VLAN", NUMBER(1, 4094), NULL, CONFIG_RESTART,                          \
       "VLAN ID of the addresses; default: untagged")                                               \
-    S("mac", "MAC", TYPE(CONFIG_MAC), NULL, CONFIG_RESTART,                                        \
+    S("mac", "TOEHOLD_TOED_MAC", TYPE(CONFIG_MAC), NULL, CONFIG_RESTART,                           \
       "Ethernet address; default: the interface's")                                                \
-    S("mtu", "MTU", NUMBER(576, 9216), NULL, CONFIG_RESTART,                                       \
+    S("mtu", "TOEHOLD_TOED_MTU", NUMBER(576, 9216), NULL, CONFIG_RESTART,                          \
       "largest packet; default: the interface's")                                                  \
-    S("spin-us", "SPIN_US", NUMBER(0, 1000000), "50", CONFIG_RELOAD,                               \
+    S("spin-us", "TOEHOLD_TOED_SPIN_US", NUMBER(0, 1000000), "50", CONFIG_RELOAD,                  \
       "microseconds without work before an engine sleeps")                                         \
-    S("max-flows", "MAX_FLOWS", NUMBER(1, 1u << 20), "16384", CONFIG_TAKE_OVER,                    \
+    S("max-flows", "TOEHOLD_TOED_MAX_FLOWS", NUMBER(1, 1u << 20), "16384", CONFIG_TAKE_OVER,       \
       "connections per engine")                                                                    \
-    S("max-neighbours", "MAX_NEIGHBOURS", NUMBER(16, UINT16_MAX), "4096", CONFIG_TAKE_OVER,        \
-      "hosts of the link known at once per engine")                                                \
-    S("congestion", "CONGESTION", WORD("cubic|reno|bbr|dctcp"), "cubic", CONFIG_RELOAD,            \
-      "congestion control of connections that request none")                                       \
-    S("ecn", "ECN", NUMBER(0, 2), "2", CONFIG_RELOAD,                                              \
+    S("max-neighbours", "TOEHOLD_TOED_MAX_NEIGHBOURS", NUMBER(16, UINT16_MAX), "4096",             \
+      CONFIG_TAKE_OVER, "hosts of the link known at once per engine")                              \
+    S("congestion", "TOEHOLD_TOED_CONGESTION", WORD("cubic|reno|bbr|dctcp"), "cubic",              \
+      CONFIG_RELOAD, "congestion control of connections that request none")                        \
+    S("ecn", "TOEHOLD_TOED_ECN", NUMBER(0, 2), "2", CONFIG_RELOAD,                                 \
       "as net.ipv4.tcp_ecn: 0 never, 1 requested, 2 when the peer requests it")                    \
-    S("mtu-probing", "MTU_PROBING", NUMBER(0, 2), "1", CONFIG_RELOAD,                              \
+    S("mtu-probing", "TOEHOLD_TOED_MTU_PROBING", NUMBER(0, 2), "1", CONFIG_RELOAD,                 \
       "as net.ipv4.tcp_mtu_probing: 0 never, 1 after timeouts of full segments, 2 always")         \
-    S("ttl", "TTL", NUMBER(1, 255), NULL, CONFIG_TAKE_OVER,                                        \
+    S("ttl", "TOEHOLD_TOED_TTL", NUMBER(1, 255), NULL, CONFIG_TAKE_OVER,                           \
       "time to live of IPv4, hop limit of IPv6; default: 64")                                      \
-    S("rfc1337", "RFC1337", FLAG, "false", CONFIG_RELOAD, "a RST does not end TIME-WAIT")          \
-    S("offload", "OFFLOAD", PAIRS(OFFLOADS), NULL, CONFIG_RELOAD,                                  \
+    S("rfc1337", "TOEHOLD_TOED_RFC1337", FLAG, "false", CONFIG_RELOAD,                             \
+      "a RST does not end TIME-WAIT")                                                              \
+    S("offload", "TOEHOLD_TOED_OFFLOAD", PAIRS(OFFLOADS), NULL, CONFIG_RELOAD,                     \
       "offloads on or off: tso=off,gro=on; default: all that the interface has")                   \
-    S("cpu", "CPU", NUMBER_LIST, NULL, CONFIG_TAKE_OVER, "CPU of each engine; default: any")
+    S("cpu", "TOEHOLD_TOED_CPU", NUMBER_LIST, NULL, CONFIG_TAKE_OVER,                              \
+      "CPU of each engine; default: any")
 #define NUMBER_LIST CONFIG_CPUS, 0, CPU_MAX, NULL
 
 #define IN_TOED(name, variable, type, fallback, change, help)                                      \
-    {"toed", name, type, fallback, "TOEHOLD_TOED_" variable, name, "toed", change, false, help},
+    {"toed", name, type, fallback, variable, name, "toed", change, false, help},
 #define IN_PROGRAM(name, variable, type, fallback, change, help)                                   \
     {"inline", name, type, fallback, NULL, name, "run", CONFIG_AT_START, false, help},
 
 /* Settings of libtoe: S(name, variable, option, type, default, help) */
 #define IN_RUN(name, variable, option, type, fallback, help)                                       \
     {                                                                                              \
-        "run", name, type, fallback, "TOEHOLD_" variable, option, "run", CONFIG_AT_START, false,   \
-            help                                                                                   \
+        "run", name, type, fallback, variable, option, "run", CONFIG_AT_START, false, help         \
     }
 
 const struct config_setting config_settings[] = {
@@ -114,30 +115,31 @@ const struct config_setting config_settings[] = {
     {"toed", "seed", CONFIG_HEX, 1, 64, NULL, NULL, NULL, "seed", "toed", CONFIG_RESTART, true,
      "for tests: fixes the secret behind sequence numbers and ports"},
 
-    IN_RUN("engine", "ENGINE", "engine", WORD("toed|inline|thread|gateware|hybrid"), "toed",
+    IN_RUN("engine", "TOEHOLD_ENGINE", "engine", WORD("toed|inline|thread|gateware|hybrid"), "toed",
            "where the TOE of the command runs"),
-    IN_RUN("require", "REQUIRE", "require", FLAG, "false",
+    IN_RUN("require", "TOEHOLD_REQUIRE", "require", FLAG, "false",
            "fail instead of running on the kernel's TCP"),
-    IN_RUN("report", "REPORT", "report", FLAG, "false",
+    IN_RUN("report", "TOEHOLD_REPORT", "report", FLAG, "false",
            "report which sockets the TOE does not carry, and why"),
-    IN_RUN("busy-poll-us", "BUSY_POLL_US", "busy-poll-us", NUMBER(0, 1000000), "0",
+    IN_RUN("busy-poll-us", "TOEHOLD_BUSY_POLL_US", "busy-poll-us", NUMBER(0, 1000000), "0",
            "microseconds to poll before sleeping"),
-    IN_RUN("slots", "SLOTS", NULL, POWER(1, TOEDEV_SLOTS_MAX), "4096",
+    IN_RUN("slots", "TOEHOLD_SLOTS", NULL, POWER(1, TOEDEV_SLOTS_MAX), "4096",
            "connections per queue pair"),
-    IN_RUN("tx-size", "TX_SIZE", NULL, POWER(TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX), "65536",
+    IN_RUN("tx-size", "TOEHOLD_TX_SIZE", NULL, POWER(TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX), "65536",
            "most bytes of send buffer per connection"),
-    IN_RUN("rx-size", "RX_SIZE", NULL, POWER(TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX), "65536",
+    IN_RUN("rx-size", "TOEHOLD_RX_SIZE", NULL, POWER(TOEDEV_BUFFER_MIN, TOEDEV_BUFFER_MAX), "65536",
            "bytes of receive buffer per connection"),
-    IN_RUN("irq-count", "IRQ_COUNT", NULL, NUMBER(0, 65536), "0",
+    IN_RUN("irq-count", "TOEHOLD_IRQ_COUNT", NULL, NUMBER(0, 65536), "0",
            "commands before a wake-up; with irq-usec 0: follow the load"),
-    IN_RUN("irq-usec", "IRQ_USEC", NULL, NUMBER(0, 1000000), "0", "microseconds before a wake-up"),
-    IN_RUN("hold-min", "HOLD_MIN", NULL, NUMBER(0, UINT32_MAX), "1024",
+    IN_RUN("irq-usec", "TOEHOLD_IRQ_USEC", NULL, NUMBER(0, 1000000), "0",
+           "microseconds before a wake-up"),
+    IN_RUN("hold-min", "TOEHOLD_HOLD_MIN", NULL, NUMBER(0, UINT32_MAX), "1024",
            "engine inline: least payload of a frame that is read in place; 0: never"),
-    IN_RUN("zerocopy-min", "ZEROCOPY_MIN", NULL, NUMBER(1, UINT32_MAX), "4096",
+    IN_RUN("zerocopy-min", "TOEHOLD_ZEROCOPY_MIN", NULL, NUMBER(1, UINT32_MAX), "4096",
            "least bytes that MSG_ZEROCOPY does not copy"),
-    IN_RUN("inline-batch", "INLINE_BATCH", NULL, FLAG, "true",
+    IN_RUN("inline-batch", "TOEHOLD_INLINE_BATCH", NULL, FLAG, "true",
            "engine inline: send what a round of the program wrote together"),
-    IN_RUN("io-uring", "IO_URING", NULL, FLAG, "false",
+    IN_RUN("io-uring", "TOEHOLD_IO_URING", NULL, FLAG, "false",
            "let programs use io_uring, which bypasses the TOE"),
 
     {"inline", "ip", CONFIG_PREFIX4, 0, 0, NULL, NULL, NULL, "ip", "run", CONFIG_AT_START, false,

@@ -280,6 +280,26 @@ static void test_root_reads_no_file_of_others(void **state)
     assert_refused("user 65534 owns it");
 }
 
+/* The folder belongs to root. */
+static void test_the_home_of_another_user_does_not_count(void **state)
+{
+    struct config *c;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    write_file(user_file, "[toed]\nmtu = 1000\n");
+    c = load(NULL, NULL, NULL);
+    assert_string_equal(config_files(c)[0], user_file);
+    config_free(c);
+    assert_int_equal(chmod(folder, 0755), 0); /* system_file is there too */
+    assert_int_equal(seteuid(65534), 0);
+    c = load(NULL, NULL, NULL);
+    assert_int_equal(seteuid(0), 0);
+    assert_null(config_files(c)[0]);
+    config_free(c);
+}
+
 static void test_what_is_no_file(void **state)
 {
     char err[CONFIG_ERROR];
@@ -322,6 +342,7 @@ int main(void)
         TEST(test_mistakes_are_named),
         TEST(test_mistakes_of_the_environment),
         TEST(test_root_reads_no_file_of_others),
+        TEST(test_the_home_of_another_user_does_not_count),
         TEST(test_what_is_no_file),
         TEST(test_a_value_is_copied_with_its_origin),
     };

@@ -44,9 +44,9 @@ bool config_give(struct config *c, const struct config_setting *s, const char *t
 /*
  * Reads the files, the environment and the profile that they or the command line choose. Files are
  * that of `source`, else that of $TOEHOLD_CONFIG, else CONFIG_SYSTEM_FILE and
- * $XDG_CONFIG_HOME/toehold/toehold.toml (default ~/.config), which need not exist. Root rejects a
- * file that another user may write. Returns false with a message that names file and line, or the
- * variable.
+ * $XDG_CONFIG_HOME/toehold/toehold.toml (default ~/.config), which need not exist; the home of
+ * another user does not count. Root rejects a file that another user may write. Returns false with
+ * a message that names file and line, or the variable.
  */
 bool config_load(struct config *c, const struct config_source *source, char *err, size_t err_size);
 
