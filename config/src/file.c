@@ -192,8 +192,10 @@ int file_read(const char *path, file_take take, void *arg, char *err, size_t err
     if (!text)
         return err[0] ? -1 : 0;
     good = toml_read(text, size, take_key, &r, &line, why, sizeof why);
-    if (why[0])
+    if (why[0] && line)
         snprintf(err, err_size, "%s:%u: %s", path, line, why);
+    else if (why[0])
+        snprintf(err, err_size, "%s: %s", path, why);
     free(text);
     return good ? 1 : -1;
 }

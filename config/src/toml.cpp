@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* toml.cpp - the keys of a TOML document (toml.h). */
-#define TOML_EXCEPTIONS        0
+#define TOML_EXCEPTIONS        1
 #define TOML_ENABLE_FORMATTERS 0
 #include <cstdio>
+#include <exception>
 #include <string>
 
 #include <toml++/toml.h>
@@ -125,16 +126,17 @@ class Reader
 extern "C" bool toml_read(const char *text, size_t size, toml_take take, void *arg, unsigned *line,
                           char *err, size_t err_size)
 {
-    const toml::parse_result result = toml::parse(std::string_view(text, size));
-
     *line = 0;
     err[0] = '\0';
-    if (!result) {
-        const std::string_view why = result.error().description();
+    try {
+        return Reader(take, arg).document(toml::parse(std::string_view(text, size)));
+    } catch (const toml::parse_error &e) {
+        const std::string_view why = e.description();
 
-        *line = static_cast<unsigned>(result.error().source().begin.line);
+        *line = static_cast<unsigned>(e.source().begin.line);
         std::snprintf(err, err_size, "%.*s", static_cast<int>(why.size()), why.data());
-        return false;
+    } catch (const std::exception &e) { /* no memory */
+        std::snprintf(err, err_size, "%s", e.what());
     }
-    return Reader(take, arg).document(result.table());
+    return false;
 }

@@ -404,10 +404,9 @@ static int configure(struct daemon *d, int argc, char **argv)
     if (d->reload.config)
         rc = options_load(&d->options, d->reload.config, argc, argv);
     d->options.err = NULL;
-    if (rc > 0)
-        return failed(rc, err);
-    reload_log(&d->options);
-    return rc;
+    if (d->options.log_level) /* else the mistake is before the settings of the log */
+        reload_log(&d->options);
+    return rc > 0 ? failed(rc, err) : rc;
 }
 
 int main(int argc, char **argv)

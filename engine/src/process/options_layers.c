@@ -16,10 +16,12 @@ static int scan(struct options *o, struct config *c, int argc, char **argv)
 
     while (at < argc && rc < 0) {
         rc = options_find(o, argc, argv, &at, IN_TOED, &f);
-        if (rc < 0 && !f.setting)
+        if (rc < 0 && !f.setting) {
             rc = options_take_plain(o, &f);
-        else if (rc < 0 && !config_give(c, f.setting, f.value))
-            rc = options_refuse(o, "no memory for the options");
+        } else if (rc < 0 && !config_give(c, f.setting, f.value)) {
+            (void)options_refuse(o, "no memory for the options");
+            rc = EXIT_RUNTIME;
+        }
     }
     return rc;
 }
