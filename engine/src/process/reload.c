@@ -130,6 +130,7 @@ static void apply(struct control *c, const struct reload *r, const struct config
     size_t i;
 
     copy(r->options, o);
+    in_engines(c, set_in_engine, r->options); /* before the log says so */
     for (i = 0; i < config_count; i++) {
         const struct config_setting *s = &config_settings[i];
 
@@ -139,9 +140,7 @@ static void apply(struct control *c, const struct reload *r, const struct config
         note(r, next, s);
         applied++;
     }
-    if (applied)
-        in_engines(c, set_in_engine, r->options);
-    else
+    if (!applied)
         log_msg("SIGHUP: no setting changes; options of the command line change by a take-over "
                 "(toed --take-over)");
     reload_log(r->options);
