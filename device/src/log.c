@@ -163,8 +163,9 @@ size_t toe_log_line(char *out, size_t size, const struct toe_log_style *style,
                  levels[i].name, program);
         put(&l, head);
         put_json(&l, message);
-        memcpy(out + l.at, "\"}\n", 3);
-        return l.at + 3;
+        l.size = size; /* the end always fits */
+        put(&l, "\"}\n");
+        return l.at;
     }
     head[0] = '\0';
     if (style->format == TOE_LOG_JOURNAL)

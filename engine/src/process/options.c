@@ -203,7 +203,7 @@ static int check(const struct options *o, enum option_place place)
 
 int options_finish(struct options *o, int count, char **words, enum option_place place)
 {
-    struct option_found f;
+    struct option_found f = {0};
     int at = 0, rc = -1;
 
     while (at < count && rc < 0) {

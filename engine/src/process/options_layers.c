@@ -11,7 +11,7 @@
 /* Records which settings the command line gives, and takes the options that are none. */
 static int scan(struct options *o, struct config *c, int argc, char **argv)
 {
-    struct option_found f;
+    struct option_found f = {0};
     int at = 1, rc = -1;
 
     while (at < argc && rc < 0) {

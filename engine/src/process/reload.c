@@ -130,7 +130,7 @@ static void apply(struct control *c, const struct reload *r, const struct config
     size_t i;
 
     copy(r->options, o);
-    in_engines(c, set_in_engine, r->options); /* before the log says so */
+    in_engines(c, set_in_engine, r->options); /* before the log reports it */
     for (i = 0; i < config_count; i++) {
         const struct config_setting *s = &config_settings[i];
 
