@@ -241,7 +241,8 @@ static int check_default(const struct kernel *k, struct options *o, char *err, s
                  k->ifname);
         return EXIT_CONFIG;
     }
-    log_warning("%s carries the default route of this machine, and --force is given", k->ifname);
+    log_warning("warning: %s carries the default route of this machine, and --force is given",
+                k->ifname);
     if (r)
         memcpy(o->gateway, r->gateway.b + 12, sizeof(o->gateway));
     return -1;
