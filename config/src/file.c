@@ -13,6 +13,7 @@
 #include "toml.h"
 
 #define SIZE_MAX_FILE (1u << 20)
+#define LINE_MAX_FILE 2048
 
 struct reading {
     const char *path;
@@ -159,6 +160,23 @@ static bool wrong_kind(const struct reading *r, const struct toml_key *k,
     return false;
 }
 
+/* toml++ recurses for each part of a dotted key, without a limit. Returns the number of the first
+ * line that is too long, 0: none. */
+static unsigned long_line(const char *text, size_t size)
+{
+    const char *end = text + size, *next;
+    unsigned line = 1;
+
+    for (; text < end; text = next + 1, line++) {
+        next = memchr(text, '\n', (size_t)(end - text));
+        if (!next)
+            next = end;
+        if (next - text > LINE_MAX_FILE)
+            return line;
+    }
+    return 0;
+}
+
 static bool take_key(void *arg, const struct toml_key *k)
 {
     const struct reading *r = arg;
@@ -191,6 +209,12 @@ int file_read(const char *path, file_take take, void *arg, char *err, size_t err
 
     if (!text)
         return err[0] ? -1 : 0;
+    line = long_line(text, size);
+    if (line) {
+        snprintf(err, err_size, "%s:%u: longer than %d bytes", path, line, LINE_MAX_FILE);
+        free(text);
+        return -1;
+    }
     good = toml_read(text, size, take_key, &r, &line, why, sizeof why);
     if (why[0] && line)
         snprintf(err, err_size, "%s:%u: %s", path, line, why);

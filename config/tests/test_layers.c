@@ -236,6 +236,33 @@ static void test_mistakes_are_named(void **state)
     }
 }
 
+/* The longest line has the deepest key, which the parser follows by recursion. */
+static void test_long_lines(void **state)
+{
+    static char text[8192];
+    char err[CONFIG_ERROR];
+    size_t n;
+
+    (void)state;
+    for (n = 2048; n <= 2050; n += 2) {
+        memset(text, 0, sizeof text);
+        text[0] = '[';
+        memset(text + 1, 'a', n - 2);
+        for (size_t i = 2; i < n - 1; i += 2)
+            text[i] = '.';
+        text[n - 1] = ']';
+        if (n % 4 == 0) /* a key must not end in a dot */
+            text[n - 2] = 'a';
+        strcat(text, "\n");
+        write_file(system_file, text);
+        assert_false(config_check_file(system_file, err, sizeof err));
+        if (n == 2048)
+            assert_non_null(strstr(err, ":1: there is no section [a]"));
+        else
+            assert_non_null(strstr(err, ":1: longer than 2048 bytes"));
+    }
+}
+
 static void test_mistakes_of_the_environment(void **state)
 {
     static const char *const toed[] = {"", "toed", NULL};
@@ -340,6 +367,7 @@ int main(void)
         TEST(test_a_named_file_is_read_alone),
         TEST(test_forms_of_values),
         TEST(test_mistakes_are_named),
+        TEST(test_long_lines),
         TEST(test_mistakes_of_the_environment),
         TEST(test_root_reads_no_file_of_others),
         TEST(test_the_home_of_another_user_does_not_count),
