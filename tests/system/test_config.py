@@ -40,9 +40,8 @@ def test_layers_of_the_real_places(tmp_path):
     """/etc, the user's file, the variable; in a mount namespace whose /etc is the test's."""
     write(tmp_path / "etc/toehold/toehold.toml", "[toed]\nmtu = 1400\nttl = 1\necn = 1\n")
     write(tmp_path / "home/.config/toehold/toehold.toml", "[toed]\nttl = 2\necn = 2\n")
-    command = (
-        f"mount --bind {tmp_path}/etc /etc && exec {paths.built('toehold')} config show --json"
-    )
+    show = f"exec env -u TOEHOLD_CONFIG {paths.built('toehold')} config show --json"
+    command = f"mount --bind {tmp_path}/etc /etc && {show}"
     env = {"HOME": str(tmp_path / "home"), "TOEHOLD_TOED_ECN": "0", "XDG_CONFIG_HOME": ""}
     done = proc.run(["unshare", "--mount", "sh", "-c", command], env=env)
     said = json.loads(done.stdout)
