@@ -12,6 +12,7 @@
 #include "common/exit.h"
 #include "common/message.h"
 #include "doctor/doctor.h"
+#include "config/config.h"
 #include "flows/flows.h"
 #include "metrics.h"
 #include "offload.h"
@@ -32,6 +33,7 @@ static const struct verb {
     {"capture", cli_capture, false, "shows or writes the frames of the TOE, as tcpdump"},
     {"stats", cli_stats, false, "prints the figures of toed with their meaning"},
     {"metrics", cli_metrics, false, "prints or serves them as OpenMetrics (Prometheus)"},
+    {"config", cli_config, false, "shows, explains and checks settings and their files"},
     {"bench", cli_bench, true, "loads a TCP server and measures, or is the server"},
     {"offload", cli_offload, false, "shows or switches offloads, as ethtool -k and -K"},
     {"reg", cli_reg, false, "reads and writes registers by name"},

@@ -36,10 +36,11 @@ struct program {
 };
 
 /* Replaces toed's log.c. */
-void log_msg(const char *format, ...)
+void log_at(enum toe_log_level level, const char *format, ...)
 {
     va_list args;
 
+    (void)level;
     va_start(args, format);
     fputs("toe-ideal: ", stderr);
     vfprintf(stderr, format, args);

@@ -12,19 +12,30 @@
 #include <unistd.h>
 
 #include <toe/attach.h>
+#include <toe/config_layers.h>
 
 #include "daemon.h"
+#include "exit.h"
 #include "message.h"
 
 #define ANSWER_SECONDS 5 /* limits the wait for a toed that is stopped or stuck */
 
 const char *cli_socket_path(const char *option)
 {
+    static const char *const sections[] = {"", NULL};
+    static struct config *settings; /* lives as long as the path */
     const char *env = getenv(TOEDEV_SOCKET_ENV);
+    char err[CONFIG_ERROR] = "no memory for the settings";
 
-    if (option)
-        return option;
-    return env && *env ? env : TOEDEV_DEFAULT_SOCKET;
+    if (option || (env && *env))
+        return option ? option : env;
+    if (!settings)
+        settings = config_new();
+    if (settings &&
+        config_load(settings, &(struct config_source){.sections = sections}, err, sizeof err))
+        return config_text(settings, "", "socket");
+    cli_message("%s", err);
+    exit(CLI_CONFIG);
 }
 
 bool cli_is_stopped(int pid)

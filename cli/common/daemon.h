@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Returns the path of toed's socket: the option, else $TOEHOLD_SOCKET, else the default. */
+/* Returns the path of toed's socket: the option, else $TOEHOLD_SOCKET, else that of the files of
+ * settings, else the default. Ends the program with CLI_CONFIG when a file is wrong. */
 const char *cli_socket_path(const char *option);
 
 /* Connects to toed. Returns a descriptor, or -1 with the reason in `why`. */

@@ -50,6 +50,18 @@ bool cli_inline_option(const char *name, const char *value)
     return add_word(option) && (!value || add_word(value));
 }
 
+bool cli_inline_given(const char *name)
+{
+    const char *at = words;
+    size_t n = strlen(name);
+
+    for (; (at = strstr(at, "--")) != NULL; at += 2)
+        if ((at == words || at[-1] == ' ') && strncmp(at + 2, name, n) == 0 &&
+            (at[2 + n] == ' ' || at[2 + n] == '\0'))
+            return true;
+    return false;
+}
+
 const char *cli_inline_words(void)
 {
     return words;

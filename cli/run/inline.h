@@ -8,6 +8,8 @@
 
 /* Adds an option of the engine; value NULL: the option has none. Returns false after a message. */
 bool cli_inline_option(const char *name, const char *value);
+/* Returns whether cli_inline_option() has added this option. */
+bool cli_inline_given(const char *name);
 /* Returns whether cli_inline_option() has added any. */
 bool cli_inline_any(void);
 /* Returns all added options as words separated by blanks. */

@@ -20,6 +20,7 @@
 #include "../common/word.h"
 #include "gateware.h"
 #include "inline.h"
+#include "layers.h"
 #include "program.h"
 #include "run.h"
 #include "sanitizer.h"
@@ -29,8 +30,9 @@
 #define BUSY_POLL_LIMIT 1000000
 
 struct run_options {
-    bool require, report, dry;
+    bool require, report, dry, no_config;
     const char *socket, *busy_poll;
+    const char *config, *profile;
     const char *engine; /* "inline" or "thread"; NULL: toed, or a simulated TOE in its place */
     const char *hybrid; /* configuration of the hybrid TOE */
     enum cli_simulated simulated; /* start this TOE for the command */
@@ -131,6 +133,11 @@ static int parse_words(int argc, char **argv, struct run_options *opt, bool *don
         {"busy-poll-us", .number = &us, .max = BUSY_POLL_LIMIT, .text = &opt->busy_poll,
          .help = "poll N microseconds before sleeping (0 to 1000000)"},
         {"socket", .text = &opt->socket, .value = "PATH", .help = CLI_SOCKET_HELP},
+        {"profile", .text = &opt->profile, .value = "NAME",
+         .help = "a named set of settings: toehold config profiles lists\nthem"},
+        {"config", .text = &opt->config, .value = "FILE",
+         .help = "read settings from this file alone"},
+        {"no-config", .flag = &opt->no_config, .help = "read settings from no file"},
         {"engine", .text = &opt->engine, .value = "WHERE",
          .help = "toed (default); inline: in the socket calls of COMMAND;\nthread: in a thread of "
                  "COMMAND; gateware, hybrid: in\nsimulated hardware, which ends when COMMAND and "
@@ -187,7 +194,22 @@ static int parse(int argc, char **argv, struct run_options *opt, bool *done)
                     "toehold run --help lists the options");
         return CLI_USAGE;
     }
-    return choose_engine(opt);
+    return 0;
+}
+
+/* Combines the options with the environment and the files of settings. Returns 0 or an exit code.
+ */
+static int combine(struct run_options *opt)
+{
+    int code;
+
+    if (!cli_check_environment() ||
+        !cli_run_layers(opt->no_config ? "" : opt->config, opt->profile))
+        return CLI_CONFIG;
+    code = choose_engine(opt);
+    if (!code && opt->engine && !cli_run_inline_layers())
+        code = CLI_CONFIG;
+    return code;
 }
 
 /* Prepends the library to LD_PRELOAD. */
@@ -220,7 +242,10 @@ static bool set_environment(const struct run_options *opt, const char *socket_pa
     if (!cli_find_part(LIBRARY, "../manager/", TOEHOLD_LIBDIR, "TOEHOLD_PRELOAD", library) ||
         !set_preload(library))
         return false;
+    /* --engine toed wins over a variable or file that names another */
     return (opt->engine || setenv(TOEDEV_SOCKET_ENV, socket_path, 1) == 0) &&
+           (opt->engine || !getenv(TOEDEV_ENGINE_ENV) ||
+            setenv(TOEDEV_ENGINE_ENV, "toed", 1) == 0) &&
            (!opt->simulated || setenv(TOEDEV_ENGINE_ENV, "toed", 1) == 0) &&
            (!opt->require || setenv("TOEHOLD_REQUIRE", "1", 1) == 0) &&
            (!opt->report || setenv("TOEHOLD_REPORT", "1", 1) == 0) &&
@@ -340,10 +365,10 @@ int cli_run(int argc, char **argv)
     bool done = false, reachable;
     int r = parse(argc, argv, &opt, &done);
 
+    if (!r && !done)
+        r = combine(&opt);
     if (r || done)
         return r;
-    if (!cli_check_environment())
-        return CLI_CONFIG;
     argv += optind;
     r = cli_find_command(argv[0], path);
     if (r) {
@@ -353,7 +378,7 @@ int cli_run(int argc, char **argv)
     }
     require = getenv("TOEHOLD_REQUIRE");
     opt.require = opt.require || (require && *require == '1');
-    socket_path = cli_socket_path(opt.socket);
+    socket_path = opt.socket ? opt.socket : cli_run_socket();
     r = check_carried(&opt, argv[0], path, socket_path, &reachable);
     if (r)
         return r;

@@ -102,6 +102,7 @@ class Case(unittest.TestCase):
         full.pop("LD_PRELOAD", None)
         full["TOEHOLD_PRELOAD"] = self.library
         full["TOEHOLD_SOCKET"] = self.socket
+        full["TOEHOLD_CONFIG"] = ""  # no files of settings
         for name, value in (env or {}).items():
             if value is None:
                 full.pop(name, None)

@@ -283,6 +283,14 @@ void toec_set_ports(struct toec_stack *s, toec_u16 first, toec_u16 last, const t
     s->cfg.ports_reserved = reserved;
 }
 
+void toec_set_defaults(struct toec_stack *s, const struct toec_defaults *d)
+{
+    s->cfg.cc = d->cc;
+    s->cfg.ecn = d->ecn;
+    s->cfg.mtu_probing = d->mtu_probing;
+    s->cfg.rfc1337 = d->rfc1337;
+}
+
 /* ---- events ---- */
 
 /*

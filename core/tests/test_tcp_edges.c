@@ -206,6 +206,36 @@ static void test_time_wait_rst(void **state)
     talk_end(&t);
 }
 
+/* toec_set_defaults(): an existing flow keeps its congestion control, the next one has the new;
+ * TIME-WAIT follows at once. */
+static void test_defaults_change(void **state)
+{
+    struct toec_defaults d = {TOEC_CC_NEWRENO, TOEC_ECN_ON, TOEC_MTU_PROBING_OFF, 0};
+    struct toec_usage u;
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].cfg.rfc1337 = 1;
+    t.s.host[0].cfg.cc = TOEC_CC_CUBIC;
+    talk_passive(&t);
+    talk_skip(&t);
+    toec_set_defaults(t.s.host[0].stack, &d);
+    assert_int_equal(talk_info(&t).cc, TOEC_CC_CUBIC);
+    conn_close(t.c);
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK | F_FIN, 0, 0, 0);
+    talk_say(&t, F_ACK | F_FIN, 0, 1, 0);
+    talk_hear(&t, F_ACK, 1, 1, 0);
+    talk_say(&t, F_RST, 1, 0, 0);
+    toec_usage(t.s.host[0].stack, &u);
+    assert_int_equal(u.time_wait, 0);
+
+    t.c = sim_connect(&t.s, 0, 80);
+    assert_int_equal(talk_info(&t).cc, TOEC_CC_NEWRENO);
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_icmp_in_syn_sent),
         cmocka_unit_test(test_time_wait_ended_by_rst),
         cmocka_unit_test(test_time_wait_rst),
+        cmocka_unit_test(test_defaults_change),
     };
 
     return cmocka_run_group_tests_name("tcp_edges", tests, 0, 0);

@@ -24,6 +24,7 @@ import unittest
 from pathlib import Path
 
 TOED = sys.argv.pop(1)
+os.environ["TOEHOLD_CONFIG"] = ""  # no files of settings
 MAGIC, VERSION = 0x31454F54, 1
 HELLO = struct.Struct("<4I6I32s")
 WELCOME = struct.Struct("<6I6s4sBB4s128s")

@@ -38,7 +38,8 @@ def _command(argv: Sequence[object], ns: Namespace | None) -> list[str]:
 
 
 def _environment(extra: Mapping[str, str] | None) -> dict[str, str]:
-    return {**os.environ, **(extra or {})}
+    # No files of settings: those of this machine are not the test's.
+    return {**os.environ, "TOEHOLD_CONFIG": "", **(extra or {})}
 
 
 def _kill_group(pgid: int, sig: int) -> None:

@@ -158,7 +158,7 @@ def test_reload_takes_over(pair, take_over_script):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"TOED_OPTIONS": ""}, "TOED_OPTIONS: empty: set it in /etc/default/toed"),
+        ({"TOED_OPTIONS": "", "TOEHOLD_CONFIG": ""}, "pid {pid} continues"),
         ({"MAINPID": ""}, "MAINPID: set by systemd"),
         ({"TOED_OPTIONS": "--netif tap:tap0"}, "pid {pid} continues"),
     ],

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.long
 FILES = {
     "toehold": [
         "etc/default/toed",
+        "etc/toehold/toehold.toml",
         "lib/systemd/system/toed.service",
         "usr/bin/toed",
         "usr/bin/toehold",

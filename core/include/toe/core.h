@@ -267,6 +267,15 @@ int toec_bind_ok(const struct toec_stack *s, const struct toec_addr *addr, toec_
 /* Stops listening. Drops half-open flows of the listener, keeps established ones. */
 int toec_unlisten(struct toec_stack *s, toec_u32 id);
 
+/* Settings of the configuration that may change while connections exist. 0 is no default here. */
+struct toec_defaults {
+    enum toec_cc cc;                   /* of connections opened or accepted from now on */
+    enum toec_ecn_policy ecn;          /* of connections opened and listeners made from now on */
+    enum toec_mtu_probing mtu_probing; /* at the next timeout of any connection */
+    toec_u32 rfc1337;                  /* at the next RST in TIME-WAIT */
+};
+void toec_set_defaults(struct toec_stack *s, const struct toec_defaults *d);
+
 /* Sets the ephemeral ports again, as in the configuration. */
 void toec_set_ports(struct toec_stack *s, toec_u16 first, toec_u16 last, const toec_u8 *reserved);
 

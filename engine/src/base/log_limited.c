@@ -32,7 +32,7 @@ static int may_log(unsigned *left_out)
     return may;
 }
 
-void log_limited(const char *format, ...)
+void log_limited_at(enum toe_log_level level, const char *format, ...)
 {
     unsigned left_out;
     char text[400];
@@ -41,10 +41,10 @@ void log_limited(const char *format, ...)
     if (!may_log(&left_out))
         return;
     if (left_out)
-        log_msg("%u messages about programs were left out: more than %u a second", left_out,
-                LOG_LIMIT);
+        log_warning("%u messages about programs were left out: more than %u a second", left_out,
+                    LOG_LIMIT);
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    log_msg("%s", text);
+    log_at(level, "%s", text);
 }

@@ -280,8 +280,9 @@ void qp_halt(struct qp *qp, uint16_t reason)
     __atomic_store_n(&qp->status->halted, reason, __ATOMIC_RELEASE);
     event_last(qp);
     engine_count(qp->engine, EC_qp_halted);
-    log_limited("queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset",
-                qp->id, qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);
+    log_limited_warning(
+        "queue pair %u (%s, pid %d) halted: %s at SW position %u, its flows are reset", qp->id,
+        qp->name, qp->pid, toe_reason_name(reason), qp->sw.tail);
     listen_remove_all(qp);
     qp->abort_all = 1;
     qp->abort_next = 0;

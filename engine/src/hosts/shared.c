@@ -46,7 +46,7 @@ void shared_set_routes(struct engine *e, void *arg)
     if (!e->routes)
         e->routes = lines_calloc(1, sizeof(*e->routes));
     if (!e->routes) {
-        log_msg("engine %u: no memory for the kernel's routes: it sends no packet", e->cfg.id);
+        log_error("engine %u: no memory for the kernel's routes: it sends no packet", e->cfg.id);
         return;
     }
     memcpy(e->routes, arg, sizeof(*e->routes));

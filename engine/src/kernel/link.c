@@ -124,7 +124,7 @@ int link_gone(struct link *l)
             gone |= read_message(l, h);
     }
     if (gone)
-        log_msg("the interface is gone");
+        log_error("the interface is gone");
     return gone;
 }
 

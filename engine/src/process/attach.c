@@ -190,7 +190,7 @@ int attach_moved(struct client *cl, struct hello_message *m)
     int pid = m->fd_count == 1 ? toedev_process_of(m->fds[0], cl->uid) : 0;
 
     if (!pid) {
-        log_limited("pid %d would leave its queue pair to no process of its user", cl->pid);
+        log_limited_warning("pid %d would leave its queue pair to no process of its user", cl->pid);
         return -1;
     }
     if (cl->pidfd >= 0)
@@ -243,7 +243,7 @@ static int refuse(struct control *c, const struct client *cl, uint32_t reason, c
     w.reason = reason;
     snprintf(w.message, sizeof(w.message), "%s", why);
     c->refused++;
-    log_limited("pid %d refused: %s", cl->pid, why);
+    log_limited_warning("pid %d refused: %s", cl->pid, why);
     send_welcome(cl->fd, &w, NULL, 0); /* the connection ends either way */
     return -1;
 }
@@ -429,7 +429,7 @@ void attach_registers(struct control *c, const struct client *cl)
 
     fill_welcome(c, &w);
     if (send_welcome(cl->fd, &w, &c->regs_fd, 1) != 0)
-        log_msg("cannot give the registers to pid %d: %s", cl->pid, strerror(errno));
+        log_warning("cannot give the registers to pid %d: %s", cl->pid, strerror(errno));
 }
 
 int attach_capture(struct control *c, struct client *cl, const char *text)

@@ -116,8 +116,9 @@ static void add_accepted(struct control *c, int fd)
     victim = silent_victim(c->clients, c->client_count, cred.uid);
     if (victim != SILENT_NONE) {
         c->evicted++;
-        log_limited("pid %d of user %u: closing its connection without a hello for a newer one",
-                    c->clients[victim].pid, c->clients[victim].uid);
+        log_limited_warning(
+            "pid %d of user %u: closing its connection without a hello for a newer one",
+            c->clients[victim].pid, c->clients[victim].uid);
         client_remove(c, victim);
     }
     cl = &c->clients[c->client_count++];
@@ -166,7 +167,7 @@ static int client_message(struct control *c, struct client *cl)
     }
     if (got > 0 && cl->qp) {
         c->hung_up++;
-        log_limited("pid %d: a second message on a queue pair's connection", cl->pid);
+        log_limited_warning("pid %d: a second message on a queue pair's connection", cl->pid);
     }
     if (got == 0 || cl->qp || cl->captures) {
         attach_discard(&m);
@@ -265,7 +266,7 @@ void control_qp_unused(void *arg, struct qp *qp)
     c->unused = qp;
     pthread_mutex_unlock(&c->lock);
     if (write(c->wake_fd, &one, sizeof(one)) < 0)
-        log_msg("cannot wake the control thread: %s", strerror(errno));
+        log_error("cannot wake the control thread: %s", strerror(errno));
 }
 
 static void free_unused(struct control *c)
@@ -274,7 +275,7 @@ static void free_unused(struct control *c)
     uint64_t n;
 
     if (read(c->wake_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
-        log_msg("wake descriptor: %s", strerror(errno));
+        log_error("wake descriptor: %s", strerror(errno));
     pthread_mutex_lock(&c->lock);
     qp = c->unused;
     c->unused = NULL;
@@ -352,7 +353,7 @@ int control_run(struct control *c)
     int tidy = 0;
 
     if (make_room(c, c->client_room ? c->client_room : CLIENTS_AT_FIRST) != 0) {
-        log_msg("no memory for %u connections", CLIENTS_AT_FIRST);
+        log_error("no memory for %u connections", CLIENTS_AT_FIRST);
         return EXIT_RUNTIME;
     }
     for (;;) {
@@ -362,7 +363,7 @@ int control_run(struct control *c)
         set_polled(c);
         n = poll(p, P_CLIENTS + 2 * (nfds_t)c->client_count, patience(c, tidy));
         if (n < 0 && errno != EINTR) {
-            log_msg("poll: %s", strerror(errno));
+            log_error("poll: %s", strerror(errno));
             return EXIT_RUNTIME;
         }
         watch_engines(c);

@@ -27,6 +27,7 @@ struct client {
 
 struct kernel;
 struct capture_area;
+struct reload;
 
 struct control {
     const char *toe; /* for people: "toed", "inline" or "thread" */
@@ -65,6 +66,9 @@ struct control {
     /* Hands over to another toed on request; returns 1 when done. NULL: requests are refused. */
     int (*give)(struct control *c, struct client *cl);
     struct capture_area *capture; /* NULL: none */
+    /* Reads the settings again; NULL: SIGHUP does nothing. */
+    void (*reload)(struct control *c, const struct reload *r);
+    const struct reload *reloaded; /* the argument */
     int given_away; /* another toed has taken over (takeover_talk.h): clean up nothing */
 };
 
@@ -81,7 +85,7 @@ int control_open(struct control *c, char *err, size_t err_size);
  * over (c->given_away). Returns 0 or an exit code. */
 int control_run(struct control *c);
 /* Reads the signals that have arrived. Returns non-zero when one of them ends the process. */
-int control_signalled(const struct control *c);
+int control_signalled(struct control *c);
 /* Closes the hosts' connections and unlinks the socket. */
 void control_close(struct control *c);
 /* Adds a client of another toed; owns its descriptors. -1: no memory. */

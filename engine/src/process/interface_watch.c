@@ -24,9 +24,10 @@ static void log_mtu(uint32_t now, uint32_t used, int before)
     if (now == used)
         log_msg("the MTU of the interface is now %u: all connections use it", now);
     else if (now < used)
-        log_msg("the MTU of the interface is now %u, and toed sends frames for %u: longer ones may "
-                "be lost",
-                now, used);
+        log_warning(
+            "the MTU of the interface is now %u, and toed sends frames for %u: longer ones may "
+            "be lost",
+            now, used);
     else if (before)
         log_msg(
             "the MTU of the interface is now %u: toed keeps %u, its value at the start; restart "

@@ -105,7 +105,8 @@ static int read_routes(struct kernel *k)
     int rc = rtnl_routes(k->ifindex, k->shared.ports[1] != NULL, k->routes);
 
     if (k->routes->count > ROUTES_MAX) {
-        log_msg("%u routes by %s: %u of them are used", k->routes->count, k->ifname, ROUTES_MAX);
+        log_warning("%u routes by %s: %u of them are used", k->routes->count, k->ifname,
+                    ROUTES_MAX);
         k->routes->count = ROUTES_MAX;
         routes_sort(k->routes);
     }
@@ -240,8 +241,8 @@ static int check_default(const struct kernel *k, struct options *o, char *err, s
                  k->ifname);
         return EXIT_CONFIG;
     }
-    log_msg("warning: %s carries the default route of this machine, and --force is given",
-            k->ifname);
+    log_warning("warning: %s carries the default route of this machine, and --force is given",
+                k->ifname);
     if (r)
         memcpy(o->gateway, r->gateway.b + 12, sizeof(o->gateway));
     return -1;
@@ -292,8 +293,8 @@ int kernel_open(struct kernel *k, struct control *c, struct options *o, char *er
 static void log_addresses6(struct kernel *k)
 {
     if (k->addresses.count > TOEC_GIVEN_MAX)
-        log_msg("%u addresses of IPv6 at %s: %u of them are used", k->addresses.count, k->ifname,
-                TOEC_GIVEN_MAX);
+        log_warning("%u addresses of IPv6 at %s: %u of them are used", k->addresses.count,
+                    k->ifname, TOEC_GIVEN_MAX);
     each_engine(k, shared_set_addresses6, &k->addresses);
 }
 
@@ -341,7 +342,7 @@ static void neighbour_request(const struct kernel *k, const struct toec_addr *ad
     q.h.nlmsg_len = (uint32_t)(offsetof(struct neighbour_message, addr) + size);
     memcpy(q.addr, addr->b + 16 - size, size);
     if (send(k->events, &q, q.h.nlmsg_len, 0) < 0)
-        log_msg("cannot ask the kernel about a neighbour: %s", strerror(errno));
+        log_warning("cannot ask the kernel about a neighbour: %s", strerror(errno));
 }
 
 void kernel_ask(struct kernel *k)
@@ -366,7 +367,7 @@ static void ask_all(const struct kernel *k)
            .m = {.ndm_family = AF_UNSPEC}};
 
     if (send(k->events, &q, sizeof(q), 0) < 0)
-        log_msg("cannot ask the kernel about neighbours: %s", strerror(errno));
+        log_warning("cannot ask the kernel about neighbours: %s", strerror(errno));
 }
 
 static void note_neighbour(struct kernel *k, const struct nlmsghdr *h)
@@ -410,7 +411,7 @@ static void look_at_addresses6(struct kernel *k)
     struct addresses6 now;
 
     if (read_addresses6(k, &now) != 0) {
-        log_msg("cannot read the kernel's addresses: %s", strerror(errno));
+        log_warning("cannot read the kernel's addresses: %s", strerror(errno));
         return; /* unchanged */
     }
     if (memcmp(&now, &k->addresses, sizeof(now)) == 0)
@@ -428,15 +429,15 @@ static int look_again(struct kernel *k)
     char text[INET_ADDRSTRLEN];
 
     if (find_mac(k->ifname, mac) == 0 && memcmp(mac, k->mac, 6) != 0) {
-        log_msg("the Ethernet address of %s has changed: restart toed", k->ifname);
+        log_warning("the Ethernet address of %s has changed: restart toed", k->ifname);
         return 1;
     }
     look_at_addresses6(k);
     inet_ntop(AF_INET, k->ip, text, sizeof(text));
     if (!has && k->has_address) {
-        log_msg("the kernel has %s no more: all connections are reset; nothing is served until "
-                "it has it again",
-                text);
+        log_error("the kernel has %s no more: all connections are reset; nothing is served until "
+                  "it has it again",
+                  text);
         each_engine(k, shared_reset, NULL); /* before the routes go: RSTs need them */
     } else if (has && !k->has_address) {
         log_msg("the kernel has %s again", text);
@@ -448,7 +449,7 @@ static int look_again(struct kernel *k)
         each_engine(k, shared_set_prefix, &prefix);
     }
     if (read_routes(k) != 0) {
-        log_msg("cannot read the kernel's routes: %s", strerror(errno));
+        log_warning("cannot read the kernel's routes: %s", strerror(errno));
         if (has)
             return 0; /* unchanged */
     }

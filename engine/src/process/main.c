@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <toe/config_layers.h>
+
 #include "attach.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -21,8 +23,10 @@
 #include "kernel/port_range.h"
 #include "notify.h"
 #include "privilege.h"
+#include "options_layers.h"
 #include "process.h"
 #include "registers.h"
+#include "reload.h"
 #include "round/engine.h"
 #include "round/thread.h"
 #include "sandbox.h"
@@ -35,6 +39,7 @@
 
 struct daemon {
     struct options options;
+    struct reload reload;
     struct control control;
     struct kernel kernel;
     struct handover *handover;
@@ -45,7 +50,7 @@ struct daemon {
 
 static int failed(int rc, const char *err)
 {
-    log_msg("%s", err);
+    log_error("%s", err);
     return rc;
 }
 
@@ -61,13 +66,13 @@ static int settle(struct daemon *d, const struct netio *n)
     if (d->options.engines > 1) {
         d->handover = handover_new(d->options.engines, c->mtu + 64);
         if (!d->handover) {
-            log_msg("no memory for the rings between %u engines", d->options.engines);
+            log_error("no memory for the rings between %u engines", d->options.engines);
             return EXIT_RUNTIME;
         }
     }
     d->owners = d->options.shared ? NULL : owners_new();
     if (!d->owners && !d->options.shared) {
-        log_msg("no memory for the owners of ports");
+        log_error("no memory for the owners of ports");
         return EXIT_RUNTIME;
     }
     return -1;
@@ -111,14 +116,14 @@ static int make_engine(struct daemon *d, uint32_t id)
     setup_ports(&c->ports[0], &cfg.core);
     c->engines[id] = engine_new(&cfg, engine_clock(), err, sizeof(err));
     if (!c->engines[id]) {
-        log_msg("%s", err);
+        log_error("%s", err);
         netio_close(cfg.netio);
         return EXIT_CONFIG;
     }
     c->engine_count = id + 1;
     if (offload_fixed(c->engines[id]->offload.offered, d->options.offload_asked, err,
                       sizeof(err)) != 0) {
-        log_msg("--offload: %s", err);
+        log_error("--offload: %s", err);
         return EXIT_CONFIG;
     }
     return -1;
@@ -156,7 +161,7 @@ static int make_engines(struct daemon *d)
     if (d->options.polling)
         d->control.polling = polling_new(d->options.engines, COMMON_ENTRIES);
     if (!d->control.engines || (d->options.polling && !d->control.polling)) {
-        log_msg("no memory for %u engines", d->options.engines);
+        log_error("no memory for %u engines", d->options.engines);
         return EXIT_RUNTIME;
     }
     for (i = 0; i < d->options.engines && rc < 0; i++)
@@ -172,10 +177,10 @@ static int start_manager(const struct daemon *d)
     int e = o->polling ? polling_start(d->control.polling, o->manager_pinned, o->manager_cpu) : 0;
 
     if (e == EINVAL && o->manager_pinned)
-        log_msg("--manager-cpu %u: this machine has no such CPU, or toed may not run on it",
-                o->manager_cpu);
+        log_error("--manager-cpu %u: this machine has no such CPU, or toed may not run on it",
+                  o->manager_cpu);
     else if (e)
-        log_msg("cannot start the thread of the polling manager: %s", strerror(e));
+        log_error("cannot start the thread of the polling manager: %s", strerror(e));
     return !e ? -1 : e == EINVAL ? EXIT_CONFIG : EXIT_RUNTIME;
 }
 
@@ -189,12 +194,12 @@ static int start_engines(struct daemon *d)
         int e = engine_start(d->control.engines[i]);
 
         if (e == EINVAL && d->options.cpu_count) {
-            log_msg("--cpu %u: this machine has no such CPU, or toed may not run on it",
-                    d->options.cpu[i]);
+            log_error("--cpu %u: this machine has no such CPU, or toed may not run on it",
+                      d->options.cpu[i]);
             rc = EXIT_CONFIG;
         } else if (e) {
-            log_msg("cannot start the thread of engine %u%s: %s", i,
-                    d->options.cpu_count ? " on the CPU of --cpu" : "", strerror(e));
+            log_error("cannot start the thread of engine %u%s: %s", i,
+                      d->options.cpu_count ? " on the CPU of --cpu" : "", strerror(e));
             rc = EXIT_RUNTIME;
         }
     }
@@ -214,15 +219,17 @@ static int prepare(struct daemon *d)
         return EXIT_RUNTIME;
     }
     if (control_init(&d->control, &d->options) != 0) {
-        log_msg("no descriptors: %s", strerror(errno));
+        log_error("no descriptors: %s", strerror(errno));
         return EXIT_RUNTIME;
     }
+    d->control.reload = reload_settings;
+    d->control.reloaded = &d->reload;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max; /* a queue pair has four descriptors */
         setrlimit(RLIMIT_NOFILE, &files);
     }
     if (setup_secret(&d->options, &d->control.netio_seed) != 0) {
-        log_msg("no random numbers: %s", strerror(errno));
+        log_error("no random numbers: %s", strerror(errno));
         return EXIT_RUNTIME;
     }
     return -1;
@@ -309,8 +316,8 @@ static int settle_address(struct daemon *d)
             return 0;
     if (claim.state != TOEC_IP4_TAKEN)
         return -1;
-    log_msg("--ip: another host has this address: %02x:%02x:%02x:%02x:%02x:%02x", claim.mac[0],
-            claim.mac[1], claim.mac[2], claim.mac[3], claim.mac[4], claim.mac[5]);
+    log_error("--ip: another host has this address: %02x:%02x:%02x:%02x:%02x:%02x", claim.mac[0],
+              claim.mac[1], claim.mac[2], claim.mac[3], claim.mac[4], claim.mac[5]);
     return EXIT_CONFIG;
 }
 
@@ -319,7 +326,7 @@ static int make_registers(struct control *c)
     c->regs_fd = registers_new(c);
     if (c->regs_fd >= 0)
         return -1;
-    log_msg("cannot make the register page: %s", strerror(errno));
+    log_error("cannot make the register page: %s", strerror(errno));
     return EXIT_RUNTIME;
 }
 
@@ -437,10 +444,27 @@ static int serve(struct daemon *d)
     return rc;
 }
 
+/* Reads the settings. Returns -1 to continue, or an exit code. */
+static int configure(struct daemon *d, int argc, char **argv)
+{
+    char err[CONFIG_ERROR] = "no memory for the settings";
+    int rc = EXIT_RUNTIME;
+
+    d->reload = (struct reload){argc, argv, config_new(), &d->options};
+    d->options.err = err;
+    d->options.err_size = sizeof(err);
+    if (d->reload.config)
+        rc = options_load(&d->options, d->reload.config, argc, argv);
+    d->options.err = NULL;
+    if (d->options.log_level) /* else the mistake is before the settings of the log */
+        reload_log(&d->options);
+    return rc > 0 ? failed(rc, err) : rc;
+}
+
 int main(int argc, char **argv)
 {
     static struct daemon d;
-    int rc = options_parse(&d.options, argc, argv);
+    int rc = configure(&d, argc, argv);
 
     if (rc < 0)
         rc = prepare(&d);
@@ -468,5 +492,6 @@ int main(int argc, char **argv)
     handover_free(d.handover);
     free(d.owners);
     free(d.control.engines);
+    config_free(d.reload.config);
     return rc;
 }

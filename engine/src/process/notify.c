@@ -25,8 +25,8 @@ int notify(const char *text)
     if (!len)
         return 0;
     if ((name[0] != '/' && name[0] != '@') || len >= sizeof(a.sun_path)) {
-        log_msg("NOTIFY_SOCKET=%s: neither a path nor an abstract name of at most %zu bytes", name,
-                sizeof(a.sun_path) - 1);
+        log_warning("NOTIFY_SOCKET=%s: neither a path nor an abstract name of at most %zu bytes",
+                    name, sizeof(a.sun_path) - 1);
         return -1;
     }
     memcpy(a.sun_path, name, len);
@@ -37,7 +37,7 @@ int notify(const char *text)
                   : sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&a,
                            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
     if (sent < 0)
-        log_msg("cannot notify %s: %s", name, strerror(errno));
+        log_warning("cannot notify %s: %s", name, strerror(errno));
     if (fd >= 0)
         close(fd);
     return sent < 0 ? -1 : 0;

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include <toe/log.h>
+
 #include "hosts/users.h"
 
 /* Exit codes. */
@@ -24,7 +26,7 @@ struct options {
     const char *run_as; /* --run-as; NULL: toed keeps its user */
     uid_t run_uid;      /* ... the ids of it, set by privilege_find() */
     gid_t run_gid;
-    int no_sandbox;
+    int sandbox; /* 0: --no-sandbox */
     uint8_t ip[4], gateway[4], mac[6], secret[32];
     uint8_t prefix_len;
     uint8_t ip6[16], gateway6[16], prefix_len6;
@@ -51,12 +53,16 @@ struct options {
     /* only for an engine within a program (inline.c) */
     uint32_t linger_ms; /* at exit, how long its connections may take to finish */
 
+    enum toe_log_level log_level;
+    enum toe_log_format log_format;
+    const char *config_file; /* of --config; "": --no-config; NULL: neither */
+
     char *err; /* buffer for messages; NULL: standard error, as in toed */
     size_t err_size;
 };
 
-/* Parses the command line. Returns -1 to continue, or the exit code (after --help, --version, or an
- * error message). */
+/* Parses the command line alone, without files and environment (options_layers.h). Returns -1 to
+ * continue, or the exit code (after --help, --version, or an error message). */
 int options_parse(struct options *o, int argc, char **argv);
 
 /* Parses the options of an engine within a program: words separated by white space in text. text is

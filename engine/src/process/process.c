@@ -40,7 +40,7 @@ int control_init(struct control *c, const struct options *o)
     return c->wake_fd < 0 ? -1 : 0;
 }
 
-int control_signalled(const struct control *c)
+int control_signalled(struct control *c)
 {
     struct signalfd_siginfo got;
     int ends = 0;
@@ -48,9 +48,8 @@ int control_signalled(const struct control *c)
     while (read(c->signal_fd, &got, sizeof(got)) == (ssize_t)sizeof(got)) {
         if (got.ssi_signo != SIGHUP)
             ends = 1;
-        else
-            log_msg("SIGHUP: nothing to reload, as all options are on the command line; start a "
-                    "new toed with --take-over to change them without losing a connection");
+        else if (c->reload)
+            c->reload(c, c->reloaded);
     }
     return ends;
 }
@@ -82,7 +81,7 @@ void control_stop_flows(struct control *c)
             nanosleep(&look, NULL);
     } while (flows && engine_clock() < end);
     if (flows)
-        log_msg("%u flows could not be reset in time", flows);
+        log_warning("%u flows could not be reset in time", flows);
 }
 
 void control_pause(struct control *c)

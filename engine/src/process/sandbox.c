@@ -63,15 +63,15 @@ int sandbox_enter(const struct options *o, char *err, size_t err_size)
         log_msg("warning: with DPDK toed keeps all rights and system calls");
         return -1;
     }
-    if (o->no_sandbox)
+    if (!o->sandbox)
         log_msg("warning: --no-sandbox: toed keeps %s",
                 o->run_as ? "all system calls" : "all rights and system calls");
-    if (o->no_sandbox && !o->run_as)
+    if (!o->sandbox && !o->run_as)
         return -1;
     if (privilege_drop(o, keep, err, err_size) != 0)
         return EXIT_RUNTIME;
     privilege_text(rights, sizeof(rights)); /* by calls that the filter refuses */
-    if (o->no_sandbox) {
+    if (!o->sandbox) {
         calls = "all system calls";
     } else if (install(needs_of(o)) != 0) {
         calls = "all system calls";

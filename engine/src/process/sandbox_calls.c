@@ -75,6 +75,7 @@ const struct sandbox_call sandbox_calls[] = {
     ANY(set_mempolicy),
     ANY(memfd_create),
     ANY(ftruncate),
+    ANY(fallocate), /* capture_area.c */
     /* threads: of engines and of bound_sockets.c; interrupted writes (spawn_unblock()) */
     {__NR_clone, SANDBOX_THREAD, 0},
     ANY(set_robust_list),

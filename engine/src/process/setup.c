@@ -111,9 +111,20 @@ static void core6(const struct options *o, struct toec_config *cfg)
         machine_secret(cfg->ip6_secret);
 }
 
+void setup_defaults(const struct options *o, struct toec_defaults *d)
+{
+    d->cc = (enum toec_cc)o->cc;
+    d->ecn = (enum toec_ecn_policy)(TOEC_ECN_OFF + o->ecn); /* in the same order */
+    d->mtu_probing = (enum toec_mtu_probing)(TOEC_MTU_PROBING_OFF + o->mtu_probing);
+    d->rfc1337 = (toec_u32)o->rfc1337;
+}
+
 void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uint32_t id,
                 struct toec_config *cfg)
 {
+    struct toec_defaults d;
+
+    setup_defaults(o, &d);
     memset(cfg, 0, sizeof(*cfg));
     memcpy(cfg->mac, mac, sizeof(cfg->mac));
     memcpy(cfg->ip, o->ip, sizeof(cfg->ip));
@@ -125,13 +136,13 @@ void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uin
     cfg->prefix_len = o->prefix_len;
     cfg->mtu = mtu;
     cfg->ttl = o->ttl;
-    cfg->cc = (enum toec_cc)o->cc;
-    cfg->ecn = (enum toec_ecn_policy)(TOEC_ECN_OFF + o->ecn); /* in the same order */
-    cfg->mtu_probing = (enum toec_mtu_probing)(TOEC_MTU_PROBING_OFF + o->mtu_probing);
+    cfg->cc = d.cc;
+    cfg->ecn = d.ecn;
+    cfg->mtu_probing = d.mtu_probing;
     cfg->max_flows = o->max_flows;
     cfg->max_neighbours = o->max_neighbours;
     cfg->max_listeners = 1024;
-    cfg->rfc1337 = (toec_u32)o->rfc1337;
+    cfg->rfc1337 = d.rfc1337;
     cfg->arp_probe = (toec_u32)o->check_ip;
     cfg->local = 1;
     core6(o, cfg);

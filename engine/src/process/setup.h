@@ -24,6 +24,8 @@ int setup_settle(const struct options *o, const struct netio *n, struct netio_in
                  uint32_t *mtu, uint8_t mac[6], char *err, size_t err_size);
 void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uint32_t id,
                 struct toec_config *cfg);
+/* Fills what applies to connections that are made from now on. */
+void setup_defaults(const struct options *o, struct toec_defaults *d);
 /* Sets the ephemeral ports; r must stay valid. */
 void setup_ports(const struct port_range *r, struct toec_config *cfg);
 

@@ -268,7 +268,7 @@ void query_answer(int fd, json_t *j)
     if (text && setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room)) != 0)
         setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
     if (!text || send(fd, text, len, MSG_NOSIGNAL) < 0)
-        log_msg("cannot answer a query: %s", strerror(errno));
+        log_warning("cannot answer a query: %s", strerror(errno));
     free(text);
     json_decref(j);
 }

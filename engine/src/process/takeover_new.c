@@ -287,8 +287,9 @@ int heir_settle(struct heir *h, struct control *c, char *err, size_t err_size)
         return fail(err, err_size, EXIT_RUNTIME,
                     "the take-over took too long: the running toed continues to serve");
     if (n == 0)
-        log_msg("the running toed ended before it confirmed the end of the take-over: continuing "
-                "without it");
+        log_warning(
+            "the running toed ended before it confirmed the end of the take-over: continuing "
+            "without it");
     close(h->fd);
     h->fd = -1;
     takeover_free(&h->image, 1);

@@ -32,7 +32,7 @@
 
 static int no(const struct client *cl, const char *why)
 {
-    log_msg("pid %d does not take over: %s", cl->pid, why);
+    log_warning("pid %d does not take over: %s", cl->pid, why);
     return 0;
 }
 
@@ -72,9 +72,9 @@ static void end_other(const struct client *cl)
     (void)talk_send(cl->fd, "BACK", 4, NULL, 0);
     if (await(p, 2, LET_GO_TIME) != 0)
         return;
-    log_msg("pid %d does not let go: it is killed", cl->pid);
+    log_warning("pid %d does not let go: it is killed", cl->pid);
     if (syscall(SYS_pidfd_send_signal, cl->pidfd, SIGKILL, NULL, 0) != 0)
-        log_msg("pid %d cannot be killed: %s", cl->pid, strerror(errno));
+        log_error("pid %d cannot be killed: %s", cl->pid, strerror(errno));
     else
         (void)await(p, 1, LET_GO_TIME);
 }
@@ -105,7 +105,7 @@ static int open_again(struct control *c, int heir)
     for (i = 0; i < c->engine_count; i++)
         while (open_queue(c, i, heir, err, sizeof(err)) != 0) {
             if (engine_clock() >= until) {
-                log_msg("the interface cannot be had back: %s", err);
+                log_error("the interface cannot be had back: %s", err);
                 return -1;
             }
             nanosleep(&shortly, NULL);
@@ -113,7 +113,7 @@ static int open_again(struct control *c, int heir)
     if (c->kernel)
         kernel_announce_ports(c->kernel);
     if (netio_settle(c->engines[0]->netio, err, sizeof(err)) != 0)
-        log_msg("%s", err); /* our XDP program is still there, or interface_watch.c acts */
+        log_warning("%s", err); /* our XDP program is still there, or interface_watch.c acts */
     return 0;
 }
 
@@ -123,7 +123,7 @@ static int go(struct control *c, int heir)
     if (open_again(c, heir) != 0)
         return -1;
     if (attach_listen(c) != 0)
-        log_msg("the socket keeps the name of the other: %s", strerror(errno));
+        log_warning("the socket keeps the name of the other: %s", strerror(errno));
     control_resume(c);
     return 0;
 }
@@ -244,7 +244,7 @@ int takeover_give(struct control *c, struct client *cl)
     }
     end_other(cl);
     if (go(c, heir) != 0) { /* toed cannot continue */
-        log_msg("ending: the engines that paused for pid %d do not resume", cl->pid);
+        log_error("ending: the engines that paused for pid %d do not resume", cl->pid);
         _exit(EXIT_RUNTIME);
     }
     log_msg("serving on");

@@ -414,8 +414,8 @@ static void notify_claims(struct engine *e)
     if (toec_ip4_state(e->stack, mac) != TOEC_IP4_OWN || e->now < e->claim_log_at)
         return;
     e->claim_log_at = e->now + CLAIM_LOG;
-    log_msg("another host uses our address of IPv4: %02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1],
-            mac[2], mac[3], mac[4], mac[5]);
+    log_warning("another host uses our address of IPv4: %02x:%02x:%02x:%02x:%02x:%02x", mac[0],
+                mac[1], mac[2], mac[3], mac[4], mac[5]);
 }
 
 /* Completes a round after its frames have been received. */

@@ -78,7 +78,7 @@ static bool require(void)
 static void log_reason(const char *why)
 {
     if (tlog_first(why))
-        tlog("a socket stays with the kernel: %s", why);
+        tlog_info("a socket stays with the kernel: %s", why);
 }
 
 bool tpolicy_ring(void)
