@@ -14,30 +14,26 @@
 #include "print.h"
 #include "tables.h"
 
-static const char help_text[] =
-    "usage: toehold config show [--origin] [--all] [--json] [--config FILE | --no-config]\n"
-    "                           [--profile NAME]\n"
-    "       toehold config get NAME [--config FILE | --no-config] [--profile NAME]\n"
-    "       toehold config check [FILE...]\n"
-    "       toehold config profiles [--json]\n"
-    "       toehold config settings [--json | --markdown]\n"
-    "       toehold config example\n"
-    "\n"
+static const char usage[] = "show [--origin] [--all] [--json] [--config FILE | --no-config]\n"
+                            "     [--profile NAME]\n"
+                            "get NAME [--config FILE | --no-config] [--profile NAME]\n"
+                            "check [FILE...]\n"
+                            "profiles [--json]\n"
+                            "settings [--json | --markdown]\n"
+                            "example";
+
+static const char text[] =
     "show      prints the settings that toed and toehold run would use, as a file of settings\n"
-    "  --origin        where each comes from: file and line, variable, profile, default\n"
-    "  --all           also settings without a value\n"
-    "  --config FILE   reads this file alone; --no-config: none\n"
-    "  --profile NAME  as if the profile were chosen\n"
     "get       prints one value, such as toed.netif; exit 1: it has none\n"
     "check     reads files and reports the first mistake of each (default: the files that count)\n"
     "profiles  lists the profiles and what they set\n"
     "settings  lists all settings: type, default, option, variable, when a change applies\n"
-    "example   prints a file with all settings as comments\n"
-    "\n"
+    "example   prints a file with all settings as comments";
+
+static const char after[] =
     "Files: " CONFIG_SYSTEM_FILE ", then ~/.config/toehold/toehold.toml;\n"
     "$TOEHOLD_CONFIG names another, alone. Variables and options win over files.\n"
-    "\n"
-    "exit: 0, 1 no value, 2 usage, 3 a file or variable is wrong\n";
+    "exit: 0, 1 no value, 2 usage, 3 a file or variable is wrong";
 
 struct config_options {
     bool origin, all, json, markdown, no_config;
@@ -206,13 +202,18 @@ static void describe(unsigned has, struct config_options *o, struct cli_option *
     const struct {
         unsigned of;
         struct cli_option option;
-    } all[] = {{O_LAYERS, {"config", .text = &o->file}},
-               {O_LAYERS, {"no-config", .flag = &o->no_config}},
-               {O_LAYERS, {"profile", .text = &o->profile}},
-               {O_SHOW, {"origin", .flag = &o->origin}},
-               {O_SHOW, {"all", .flag = &o->all}},
-               {O_JSON, {"json", .flag = &o->json}},
-               {O_MARKDOWN, {"markdown", .flag = &o->markdown}}};
+    } all[] = {
+        {O_LAYERS, {"config", .text = &o->file, .value = "FILE", .help = "read this file alone"}},
+        {O_LAYERS, {"no-config", .flag = &o->no_config, .help = "read no file"}},
+        {O_LAYERS,
+         {"profile", .text = &o->profile, .value = "NAME",
+          .help = "show, get: as if the profile were chosen"}},
+        {O_SHOW,
+         {"origin", .flag = &o->origin,
+          .help = "show: where each comes from: file and line, variable,\nprofile, default"}},
+        {O_SHOW, {"all", .flag = &o->all, .help = "show: also settings without a value"}},
+        {O_JSON, {"json", 'j', .flag = &o->json, .help = "as JSON"}},
+        {O_MARKDOWN, {"markdown", .flag = &o->markdown, .help = "settings: as tables of a page"}}};
     size_t i;
 
     for (i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -221,18 +222,28 @@ static void describe(unsigned has, struct config_options *o, struct cli_option *
     *known = (struct cli_option){.name = NULL};
 }
 
+/* Parses the options of a subcommand, or all of them. Returns an exit code. */
+static int parse(unsigned has, struct config_options *o, int argc, char **argv, bool *help)
+{
+    struct cli_option known[8];
+    const struct cli_options options = {.verb = "config",
+                                        .known = known,
+                                        .mixed = true,
+                                        .usage = usage,
+                                        .text = text,
+                                        .after = after,
+                                        .arguments = "show get check profiles settings example"};
+
+    describe(has, o, known);
+    return cli_options(&options, argc, argv, help);
+}
+
 static int run(const struct subcommand *s, int argc, char **argv)
 {
     struct config_options o = {0};
-    struct cli_option known[8];
-    struct cli_options options = {.verb = "config", .known = known, .mixed = true};
     bool help;
-    int code;
+    int code = parse(s->options, &o, argc, argv, &help);
 
-    describe(s->options, &o, known);
-    code = cli_options(&options, argc, argv, &help);
-    if (help)
-        fputs(help_text, stdout);
     if (code || help)
         return code;
     if (!s->words && optind < argc) {
@@ -244,17 +255,19 @@ static int run(const struct subcommand *s, int argc, char **argv)
 
 int cli_config(int argc, char **argv)
 {
+    struct config_options o = {0};
+    bool help;
     size_t i;
+    int code;
 
-    if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        fputs(help_text, stdout);
-        return CLI_OK;
-    }
     for (i = 0; argc > 1 && i < sizeof subcommands / sizeof subcommands[0]; i++)
         if (strcmp(argv[1], subcommands[i].name) == 0)
             return run(&subcommands[i], argc - 1, argv + 1);
-    if (argc > 1)
-        cli_message("config: unknown subcommand %s", argv[1]);
+    code = parse(O_LAYERS | O_SHOW | O_JSON | O_MARKDOWN, &o, argc, argv, &help);
+    if (code || help)
+        return code;
+    if (optind < argc)
+        cli_message("config: unknown subcommand %s", argv[optind]);
     cli_message("config: give show, get, check, profiles, settings or example; toehold config "
                 "--help shows them");
     return CLI_USAGE;
