@@ -601,6 +601,13 @@ void toec_watch_rtt(struct toec_stack *s, toec_rtt_fn fn)
     (void)fn;
 }
 
+int toec_flow_waits(struct toec_stack *s, const struct toec_tcb *flow)
+{
+    (void)s;
+    (void)flow;
+    return -1; /* it has no TIME-WAIT */
+}
+
 toec_u32 toec_flow_count(const struct toec_stack *s)
 {
     return s->open;
