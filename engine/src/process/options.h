@@ -21,6 +21,7 @@ extern const char options_help[];
 struct options {
     const char *netif, *socket, *user, *group;
     uint8_t ip[4], gateway[4], mac[6], secret[32];
+    uint8_t isn_secret[16]; /* of this boot (boot_secret.h); zero: none */
     uint8_t prefix_len;
     uint8_t ip6[16], gateway6[16], prefix_len6;
     uint32_t vlan;     /* VLAN ID of all frames; 0: untagged */
