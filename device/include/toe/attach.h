@@ -19,6 +19,11 @@
  * the text lists listeners and flows; name holds where to begin, "0 0 0" or the `next` of the
  * answer before.
  *
+ * With TOEDEV_HELLO_STRANDED a process reports that it cannot accept from a listener that it has
+ * inherited, because it gets no queue pair or its LISTEN is refused; name holds the port, "80".
+ * Where only its ancestors have the listener, and keep it open for others (WEAK), the TOE resets
+ * the flows that wait there, until a process joins the listener or accepts. There is no answer.
+ *
  * On a queue pair's connection the host may send one message: struct toedev_hello with kind
  * TOEDEV_HELLO_MOVED and a pidfd by SCM_RIGHTS. From then on the queue pair ends with that process,
  * which must be of the same user, rather than with the process that opened the connection. There is
@@ -48,7 +53,8 @@ enum toedev_hello_kind {
     TOEDEV_HELLO_TAKE_OVER = 5,
     TOEDEV_HELLO_RTT = 6,
     TOEDEV_HELLO_MOVED = 7,
-    TOEDEV_HELLO_FLOWS = 8
+    TOEDEV_HELLO_FLOWS = 8,
+    TOEDEV_HELLO_STRANDED = 9
 };
 
 struct toedev_hello {
