@@ -237,6 +237,7 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
     case TOEC_EV_GONE:
         c->gone = 1;
         c->gone_reason = arg;
+        c->waits = toec_flow_waits(h->stack, flow);
         c->flow = 0;
         h->open_now--;
         break;

@@ -53,6 +53,7 @@ struct conn {
     uint32_t tx_seed, rx_seed; /* of the byte pattern each way */
     int established, peer_closed, gone, shut, closed;
     uint32_t gone_reason, error;
+    int waits;          /* TOEC_REUSE_* of the TIME-WAIT entry that it left; -1: none */
     unsigned urgent;    /* notifications of urgent data */
     uint32_t urgent_at; /* ... and where it ends, last */
     uint16_t local_port, remote_port;

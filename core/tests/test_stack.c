@@ -204,6 +204,40 @@ static void keys(void **state)
     bench_stop(&b);
 }
 
+/* Stacks that share isn_secret alone have the same keys of sequence numbers and timestamps at the
+ * same address, and no other key. */
+static void keys_of_a_successor(void **state)
+{
+    struct bench a, b, c;
+    unsigned i;
+
+    (void)state;
+    bench_config(&a);
+    bench_config(&b);
+    bench_config(&c);
+    b.cfg.secret[0] ^= 1;
+    c.cfg.ip[3] ^= 0x40;
+    memset(a.cfg.isn_secret, 7, sizeof(a.cfg.isn_secret));
+    memset(b.cfg.isn_secret, 7, sizeof(b.cfg.isn_secret));
+    memset(c.cfg.isn_secret, 7, sizeof(c.cfg.isn_secret));
+    bench_start(&a);
+    bench_start(&b);
+    bench_start(&c);
+    assert_memory_equal(a.s->keys.isn, b.s->keys.isn, sizeof(a.s->keys.isn));
+    assert_memory_equal(a.s->keys.ts, b.s->keys.ts, sizeof(a.s->keys.ts));
+    assert_memory_not_equal(a.s->keys.isn, a.s->keys.ts, sizeof(a.s->keys.isn));
+    for (i = 0; i < 2; i++) {
+        assert_true(a.s->keys.isn[i] != c.s->keys.isn[i]);
+        assert_true(a.s->keys.ts[i] != c.s->keys.ts[i]);
+        assert_true(a.s->keys.cookie[i] != b.s->keys.cookie[i]);
+        assert_true(a.s->keys.rand[i] != b.s->keys.rand[i]);
+        assert_true(a.s->keys.tfo[i] != b.s->keys.tfo[i]);
+    }
+    bench_stop(&a);
+    bench_stop(&b);
+    bench_stop(&c);
+}
+
 #define NAME(name, description) {#name, description},
 static const struct {
     const char *name, *description;
@@ -287,6 +321,7 @@ int main(void)
         cmocka_unit_test(frames_of_nobody),
         cmocka_unit_test(memory_is_checked),
         cmocka_unit_test(keys),
+        cmocka_unit_test(keys_of_a_successor),
         cmocka_unit_test(counters_have_names),
         cmocka_unit_test(frames_are_counted),
         cmocka_unit_test(deadlines),

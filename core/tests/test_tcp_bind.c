@@ -59,6 +59,7 @@ static void test_each_way(void **state)
         talk_set(&t, TOEC_OPT_REUSE, reuse);
         want(&t, 1, addr, port, addr && port);
         to_time_wait(&t);
+        assert_int_equal(t.c->waits, reuse);
         want(&t, 1, addr, port, addr && port);
         craft_pass(&t.s, 61 * SEC);
         want(&t, 0, 0, 0, 0);
@@ -154,6 +155,7 @@ static void test_active_and_reset(void **state)
     want(&t, 1, 0, 1, 0);
     assert_int_equal(talk_option(&t, TOEC_OPT_REUSE, 4), TOEC_E_INVAL);
     conn_abort(t.c);
+    assert_int_equal(t.c->waits, -1);
     want(&t, 0, 0, 0, 0);
     talk_end(&t);
 }

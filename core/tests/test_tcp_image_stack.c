@@ -69,6 +69,25 @@ static void test_address_under_test(void **state)
     sim_stop(&s);
 }
 
+/* Keys of sequence numbers are the old stack's, whatever isn_secret the new one was given. */
+static void test_secret_of_sequence_numbers(void **state)
+{
+    struct toec_keys before;
+    struct host *h;
+    struct sim s;
+
+    (void)state;
+    sim_init(&s, 2);
+    h = &s.host[0];
+    memset(h->cfg.isn_secret, 7, sizeof(h->cfg.isn_secret));
+    sim_start(&s);
+    before = h->stack->keys;
+    memset(h->cfg.isn_secret, 9, sizeof(h->cfg.isn_secret));
+    sim_hand_over(h);
+    assert_memory_equal(&h->stack->keys, &before, sizeof(before));
+    sim_stop(&s);
+}
+
 /* The restored stack knows that the address is taken, and sends nothing from it. */
 static void test_address_taken(void **state)
 {
@@ -289,9 +308,13 @@ static void test_values_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_address_under_test),    cmocka_unit_test(test_address_taken),
-        cmocka_unit_test(test_address_defended),      cmocka_unit_test(test_neighbours),
-        cmocka_unit_test(test_addresses_in_no_state), cmocka_unit_test(test_no_parameters_of_ip6),
+        cmocka_unit_test(test_secret_of_sequence_numbers),
+        cmocka_unit_test(test_address_under_test),
+        cmocka_unit_test(test_address_taken),
+        cmocka_unit_test(test_address_defended),
+        cmocka_unit_test(test_neighbours),
+        cmocka_unit_test(test_addresses_in_no_state),
+        cmocka_unit_test(test_no_parameters_of_ip6),
         cmocka_unit_test(test_values_too_large),
     };
 

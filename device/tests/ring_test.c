@@ -289,7 +289,7 @@ static void test_the_layout_inside_is_of_this_version(void **state)
     assert_int_equal(toedev_layout_inside(&c, &l), 0);
     assert_int_equal(toedev_tx_offset(&c, &l, 2), l.buffers + 2 * (131072 + 64));
     assert_int_equal(toedev_rx_offset(&c, &l, 2), l.buffers + 2 * (131072 + 64) + 65536);
-    assert_int_equal(TOEDEV_INLINE_VERSION, 7);
+    assert_int_equal(TOEDEV_INLINE_VERSION, 8);
 }
 
 static void test_the_largest_layout_does_not_overflow(void **state)

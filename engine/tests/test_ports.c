@@ -135,6 +135,15 @@ static void a_listener_keeps_its_port(void **state)
     end(p);
 }
 
+/* A connection is opened: from a port that the host names, or with 0 from one that is chosen. */
+static int connect_from(struct ports *p, const struct toec_addr *at, uint16_t *port,
+                        const struct asker *who)
+{
+    struct ports_search search = {0};
+
+    return ports_connect(p, at, port, &search, who);
+}
+
 #define NOBODY 65534
 
 /* Another process, of another user, which has only fd (-1: not even that). */
@@ -173,7 +182,7 @@ static void refused_with(struct ports *p, int fd, uint16_t port)
     uint16_t same = port;
 
     assert_int_equal(ports_listen(p, &nowhere, port, &who, &kept), TOE_R_ADDRINUSE);
-    assert_int_equal(ports_connect(p, &nowhere, &same, 0, &who), TOE_R_ADDRINUSE);
+    assert_int_equal(connect_from(p, &nowhere, &same, &who), TOE_R_ADDRINUSE);
     assert_int_equal(taken[port], 0);
     end_stranger(who);
 }
@@ -314,9 +323,9 @@ static void to_be_bound_is_not_to_listen(void **state)
     assert_true(victim >= 0);
     assert_int_equal(ports_listen(p, &nowhere, port, &who, &kept), TOE_R_ADDRINUSE);
     /* it may connect from there, but gets no connections for the kernel's listener */
-    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), 0);
+    assert_int_equal(connect_from(p, &nowhere, &port, &who), 0);
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
-    ports_leave(p, port, 1, 1);
+    ports_leave(p, port, 1, NULL, 1);
     end_stranger(who);
     close(fd);
     close(victim);
@@ -334,7 +343,7 @@ static void a_port_that_another_user_has_on_the_toe(void **state)
     (void)state;
     assert_int_equal(ports_listen(p, &nowhere, port, &user, &first), 0);
     assert_int_equal(ports_listen(p, &nowhere, port, &who, &kept), TOE_R_ADDRINUSE);
-    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), TOE_R_ADDRINUSE);
+    assert_int_equal(connect_from(p, &nowhere, &port, &who), TOE_R_ADDRINUSE);
     same = (struct asker){.pid = who.pid, .uid = user.uid};
     assert_int_equal(ports_listen(p, &nowhere, port, &same, &kept), 0);
     ports_unlisten(p, port, kept);
@@ -343,9 +352,9 @@ static void a_port_that_another_user_has_on_the_toe(void **state)
     ports_unlisten(p, port, kept);
     ports_unlisten(p, port, first);
     port = 0; /* connected from */
-    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &user), 0);
-    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &who), TOE_R_ADDRINUSE);
-    ports_leave(p, port, 1, 1);
+    assert_int_equal(connect_from(p, &nowhere, &port, &user), 0);
+    assert_int_equal(connect_from(p, &nowhere, &port, &who), TOE_R_ADDRINUSE);
+    ports_leave(p, port, 1, NULL, 1);
     end_stranger(who);
     end(p);
 }
@@ -445,7 +454,7 @@ static void a_port_of_the_hosts_own(void **state)
     close(fd);
     fd = kernel_socket(port, 0, 1); /* and anybody may have the port */
     assert_true(fd >= 0);
-    ports_leave(p, port, 1, 1);
+    ports_leave(p, port, 1, NULL, 1);
     assert_int_equal(taken[port], 0);
     close(fd);
     end(p);
@@ -459,12 +468,12 @@ static void a_port_that_the_host_has_bound(void **state)
     uint16_t port = port_of(fd);
 
     (void)state;
-    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
+    assert_int_equal(connect_from(p, &nowhere, &port, &own), 0);
     close(fd);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
     assert_true(taken[port] & NETIO_TAKE);
     assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), TOE_R_ADDRINUSE);
-    ports_leave(p, port, 1, 1);
+    ports_leave(p, port, 1, NULL, 1);
     assert_int_equal(taken[port], 0);
     fd = kernel_socket(port, 0, 1);
     assert_true(fd >= 0);
@@ -476,30 +485,30 @@ static void chosen_ports_stay_for_a_while(void **state)
 {
     struct ports *p = begin();
     uint16_t port = 0, again = 0;
-    unsigned try;
+    struct ports_search search = {0};
 
     (void)state;
-    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
+    assert_int_equal(connect_from(p, &nowhere, &port, &own), 0);
     assert_true(port >= 1024);
     assert_int_equal(taken[port], NETIO_TAKE);
     assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
-    assert_int_equal(ports_connect(p, &nowhere, &again, 0, &own), 0);
+    assert_int_equal(connect_from(p, &nowhere, &again, &own), 0);
     assert_int_equal(again, port); /* to another peer it may be used */
-    ports_leave(p, again, 1, 1);
-    for (try = 0; again == port && try < PORTS_TRIES; try++) {
+    ports_leave(p, again, 1, NULL, 1);
+    while (again == port) {
         again = 0;
-        assert_int_equal(ports_connect(p, &nowhere, &again, try, &own), 0);
+        assert_int_equal(ports_connect(p, &nowhere, &again, &search, &own), 0);
         if (again == port)
-            ports_leave(p, again, 1, 1);
+            ports_leave(p, again, 1, NULL, 1);
     }
     assert_int_not_equal(again, port); /* to the same a new one is found */
-    ports_leave(p, port, 1, 1 * NS_PER_S);
+    ports_leave(p, port, 1, NULL, 1 * NS_PER_S);
     assert_int_equal(ports_tidy(p, 50 * NS_PER_S), 1);
     assert_int_equal(taken[port], NETIO_TAKE); /* TIME-WAIT */
     assert_int_equal(ports_tidy(p, 70 * NS_PER_S), 1);
     assert_int_equal(taken[port], 0);
     assert_int_equal(taken[again], NETIO_TAKE); /* in use */
-    ports_leave(p, again, 1, 80 * NS_PER_S);
+    ports_leave(p, again, 1, NULL, 80 * NS_PER_S);
     assert_int_equal(ports_tidy(p, 150 * NS_PER_S), 0);
     end(p);
 }
@@ -511,8 +520,8 @@ static void a_port_of_a_refused_connection_is_free(void **state)
     uint16_t port = 0;
 
     (void)state;
-    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
-    ports_leave(p, port, 0, 1);
+    assert_int_equal(connect_from(p, &nowhere, &port, &own), 0);
+    ports_leave(p, port, 0, NULL, 1);
     assert_int_equal(taken[port], 0);
     assert_int_equal(ports_tidy(p, 2), 0);
     end(p);
@@ -528,21 +537,217 @@ static void a_range_of_chosen_ports(void **state)
     uint16_t port = 0, first, n;
 
     (void)state;
-    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
+    assert_int_equal(connect_from(p, &nowhere, &port, &own), 0);
     range.first = range.last = (uint16_t)(port < 60000 ? port + 1 : port - 1);
     ports_set_range(p, &range);
     first = port;
     port = 0;
-    assert_int_equal(ports_connect(p, &nowhere, &port, 0, &own), 0);
+    assert_int_equal(connect_from(p, &nowhere, &port, &own), 0);
     assert_int_not_equal(port, first);
     range.first = 1;
     range.last = 65535;
     range.reserved[first / 8] |= (uint8_t)(1u << first % 8);
     for (n = 0; n < 9; n++) { /* three ports, each for several peers */
         port = 0;
-        assert_int_equal(ports_connect(p, &nowhere, &port, n < 3 ? PORTS_TRIES : 0, &one), 0);
+        assert_int_equal(connect_from(p, &nowhere, &port, &one), 0);
         assert_in_range(port, low, low + 2);
     }
+    end(p);
+}
+
+/* Searches for a port within the range, of which only `want` serves the connection. Returns how
+ * many ports it was offered, 0 if not that one. */
+static unsigned search_for(struct ports *p, const struct asker *who, uint16_t want)
+{
+    struct ports_search search = {0};
+    uint16_t port = 0;
+    unsigned n = 0;
+
+    while (port != want) {
+        port = 0;
+        if (ports_connect(p, &nowhere, &port, &search, who) != 0)
+            return 0;
+        ports_leave(p, port, PORTS_UNOPENED, NULL, 1);
+        n++;
+    }
+    return n;
+}
+
+/* Opens a connection from each port of the range that no other program has, and keeps it. Returns
+ * how many, and a port in the middle of them. */
+static unsigned take_all(struct ports *p, const struct port_range *range, uint16_t *middle)
+{
+    const unsigned half = (range->last - range->first) / 2u;
+    unsigned n = 0, i;
+
+    for (i = range->first; i <= range->last; i++) {
+        struct asker who = {.pid = own.pid, .uid = own.uid, .within = i | i << 16};
+        uint16_t port = 0;
+
+        if (connect_from(p, &nowhere, &port, &who) != 0)
+            continue; /* another program on this machine has it */
+        assert_int_equal(port, i);
+        if (n++ <= half)
+            *middle = port;
+    }
+    return n;
+}
+
+/* The last port of a large range that serves is found, whether the TOE has it already or not; and
+ * the search ends when there is none. */
+static void every_port_is_tried(void **state)
+{
+    static struct port_range range = {.first = 41500, .last = 41999};
+    const unsigned most = 32u + range.last - range.first + 1u;
+    struct ports *p = begin();
+    struct asker who = own;
+    uint16_t some = 0;
+
+    (void)state;
+    ports_set_range(p, &range);
+    assert_in_range(take_all(p, &range, &some), 100, 500);
+    assert_in_range(search_for(p, &who, some), 1, most); /* the TOE has all of them */
+    ports_leave(p, some, PORTS_UNOPENED, NULL, 1);
+    assert_int_equal(taken[some], 0);
+    assert_in_range(search_for(p, &who, some), 1, most); /* all but this one */
+    assert_int_equal(search_for(p, &who, range.last + 1), 0);
+    range.reserved[some / 8] |= (uint8_t)(1u << some % 8);
+    assert_int_equal(search_for(p, &who, some), 0);
+    end(p);
+    memset(range.reserved, 0, sizeof(range.reserved));
+    p = begin();
+    ports_set_range(p, &range);
+    assert_in_range(search_for(p, &who, some), 1, most); /* none at all */
+    end(p);
+}
+
+/* ---- TIME-WAIT ---- */
+
+/* A port that the program has bound, and connected from. */
+static uint16_t port_in_use(struct ports *p, int reuse, int *fd)
+{
+    uint16_t port;
+
+    *fd = kernel_socket(0, reuse, 0);
+    assert_true(*fd >= 0);
+    port = port_of(*fd);
+    assert_int_equal(connect_from(p, &nowhere, &port, &own), 0);
+    return port;
+}
+
+/* The program has closed its socket, or it still has it. */
+static void guarded(int closes_first)
+{
+    struct ports *p = begin();
+    int fd;
+    uint16_t port = port_in_use(p, 0, &fd);
+
+    if (closes_first)
+        close(fd);
+    ports_leave(p, port, PORTS_WAITS, &nowhere, 1 * NS_PER_S);
+    if (!closes_first)
+        close(fd);
+    /* a repeated FIN gets its answer from the TOE; SYNs are the kernel's */
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
+    assert_int_equal(kernel_socket(port, 0, 0), -EADDRINUSE);
+    assert_int_equal(kernel_socket(port, 1, 0), -EADDRINUSE);
+    assert_int_equal(ports_tidy(p, 60 * NS_PER_S), 1);
+    assert_int_equal(kernel_socket(port, 1, 1), -EADDRINUSE);
+    (void)ports_tidy(p, 63 * NS_PER_S);
+    assert_int_equal(taken[port], 0);
+    assert_int_equal(ports_tidy(p, 64 * NS_PER_S), 0);
+    fd = kernel_socket(port, 0, 1);
+    assert_true(fd >= 0);
+    close(fd);
+    end(p);
+}
+
+static void a_port_in_time_wait_is_guarded(void **state)
+{
+    (void)state;
+    guarded(1);
+}
+
+static void a_port_in_time_wait_that_the_program_still_has(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* without CAP_NET_ADMIN the guard comes when the program has closed it */
+    guarded(0);
+}
+
+/* As on Linux, sockets with SO_REUSEADDR get the port if all in TIME-WAIT had it. */
+static void time_wait_of_sockets_with_reuse(void **state)
+{
+    struct ports *p = begin();
+    int fd, other;
+    uint16_t port = port_in_use(p, 1, &fd);
+
+    (void)state;
+    close(fd);
+    ports_leave(p, port, PORTS_WAITS_REUSE, &nowhere, 1 * NS_PER_S);
+    assert_int_equal(kernel_socket(port, 0, 0), -EADDRINUSE);
+    fd = kernel_socket(port, 1, 1);
+    assert_true(fd >= 0);
+    /* it listens on the TOE too, and then another one in TIME-WAIT has no SO_REUSEADDR */
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS);
+    assert_int_equal(ports_tidy(p, 100 * NS_PER_S), 0);
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS);
+    ports_accept(p, port);
+    ports_leave(p, port, PORTS_WAITS, &nowhere, engine_clock());
+    ports_unlisten(p, port, kept);
+    close(fd);
+    (void)ports_tidy(p, engine_clock()); /* makes a guard that was not possible while fd existed */
+    other = kernel_socket(port, 1, 0);
+    assert_int_equal(other, -EADDRINUSE);
+    end(p);
+}
+
+/* The next connection from the port ends the guard, and takes over what remains of TIME-WAIT. */
+static void a_guarded_port_is_used_again(void **state)
+{
+    struct ports *p = begin();
+    uint64_t now = engine_clock();
+    int fd;
+    uint16_t port = port_in_use(p, 1, &fd), refused;
+    struct asker who = stranger(-1);
+
+    (void)state;
+    close(fd);
+    ports_leave(p, port, PORTS_WAITS_REUSE, &nowhere, now);
+    refused = port;
+    assert_int_equal(connect_from(p, &nowhere, &refused, &who), 0); /* nothing is bound there */
+    ports_leave(p, port, PORTS_UNOPENED, NULL, now);
+    fd = kernel_socket(port, 1, 0);
+    assert_true(fd >= 0);
+    assert_int_equal(connect_from(p, &nowhere, &port, &own), 0);
+    close(fd);
+    ports_leave(p, port, PORTS_UNOPENED, NULL, now);
+    assert_int_equal(kernel_socket(port, 0, 0), -EADDRINUSE);
+    assert_int_equal(ports_tidy(p, now + 60 * NS_PER_S), 1);
+    (void)ports_tidy(p, now + 62 * NS_PER_S);
+    assert_int_equal(taken[port], 0);
+    end_stranger(who);
+    end(p);
+}
+
+/* Without SO_REUSEADDR no other user gets it, nor one that has no socket there. */
+static void a_guarded_port_is_refused(void **state)
+{
+    struct ports *p = begin();
+    int fd;
+    uint16_t port = port_in_use(p, 0, &fd);
+    struct asker who = stranger(-1);
+
+    (void)state;
+    close(fd);
+    ports_leave(p, port, PORTS_WAITS, &nowhere, engine_clock());
+    assert_int_equal(ports_listen(p, &nowhere, port, &who, &kept), TOE_R_ADDRINUSE);
+    assert_int_equal(connect_from(p, &nowhere, &port, &who), TOE_R_ADDRINUSE);
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN);
+    assert_int_equal(kernel_socket(port, 1, 0), -EADDRINUSE);
+    end_stranger(who);
     end(p);
 }
 
@@ -709,9 +914,9 @@ static void a_listener_at_one_address(void **state)
     assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_SOME);
     assert_int_equal(places, 1);
     assert_int_equal(ports_listen(p, &other6, port, &own, &other), TOE_R_ADDRINUSE);
-    assert_int_equal(ports_connect(p, &other6, &port, 0, &own), TOE_R_ADDRINUSE);
-    assert_int_equal(ports_connect(p, &loopback6, &port, 0, &own), 0);
-    ports_leave(p, port, 1, 1);
+    assert_int_equal(connect_from(p, &other6, &port, &own), TOE_R_ADDRINUSE);
+    assert_int_equal(connect_from(p, &loopback6, &port, &own), 0);
+    ports_leave(p, port, 1, NULL, 1);
     ports_unlisten(p, port, kept);
     assert_int_equal(taken[port], 0);
     assert_int_equal(places, 0);
@@ -747,17 +952,106 @@ static void a_listener_at_all_of_them(void **state)
     end(p);
 }
 
+/* The kernel keeps the port at its other addresses, and that of the other family. */
+static void a_guard_at_one_address(void **state)
+{
+    struct ports *p = begin6();
+    uint16_t port = 0, same;
+    int fd = bound_make(NULL, &loopback6, 1, &port, 0, 0), of_ip4;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(connect_from(p, &loopback6, &port, &own), 0);
+    close(fd);
+    ports_leave(p, port, PORTS_WAITS, &loopback6, engine_clock());
+    assert_int_equal(taken[port],
+                     NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_NO_SYN | NETIO_TAKE_SOME);
+    assert_int_equal(places, 1);
+    same = port;
+    assert_int_equal(bound_make(NULL, &loopback6, 1, &same, 0, 1), -1);
+    of_ip4 = kernel_socket(port, 0, 1);
+    assert_true(of_ip4 >= 0);
+    close(of_ip4);
+    end(p);
+    assert_int_equal(places, 0);
+}
+
+/* A listener at :: leaves TIME-WAIT at one address: the others are not guarded, and the next
+ * listener has the port at its own address alone. */
+static void a_guard_after_a_listener_at_all_of_them(void **state)
+{
+    struct ports *p = begin6();
+    uint16_t port = 0, same;
+    int fd = listener6(NULL, &port), other;
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
+    ports_accept(p, port);
+    close(fd);
+    ports_leave(p, port, PORTS_WAITS, &loopback6, engine_clock());
+    ports_unlisten(p, port, kept);
+    same = port;
+    assert_int_equal(listener6(&loopback6, &same), -1);
+    end(p);
+    p = begin6();
+    port = 0;
+    fd = listener6(NULL, &port);
+    assert_int_equal(ports_listen(p, &nowhere, port, &own, &kept), 0);
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS);
+    ports_accept(p, port);
+    ports_leave(p, port, PORTS_WAITS_REUSE, &loopback6, engine_clock());
+    ports_unlisten(p, port, kept);
+    close(fd);
+    same = port;
+    fd = bound_make(NULL, &loopback6, 1, &same, 0, 1);
+    other = 1;
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &other, sizeof(other)), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(ports_listen(p, &loopback6, port, &own, &kept), 0);
+    assert_int_equal(taken[port], NETIO_TAKE | NETIO_TAKE_OTHERS | NETIO_TAKE_SOME);
+    ports_unlisten(p, port, kept);
+    close(fd);
+    end(p);
+}
+
+/* A guard of IPv4 leaves the port of IPv6 to others, also after a socket of both families. */
+static void a_guard_of_ip4_alone(void **state)
+{
+    struct ports *p = begin();
+    struct sockaddr_in6 a = {.sin6_family = AF_INET6};
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0), off = 0, of_ip6;
+    socklen_t len = sizeof(a);
+    uint16_t port, same;
+
+    (void)state;
+    if (fd < 0)
+        skip();
+    assert_int_equal(setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off)), 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+    same = port = ntohs(a.sin6_port);
+    assert_int_equal(connect_from(p, &nowhere, &port, &own), 0);
+    close(fd);
+    ports_leave(p, port, PORTS_WAITS, &nowhere, engine_clock());
+    assert_int_equal(kernel_socket(port, 1, 0), -EADDRINUSE);
+    of_ip6 = listener6(NULL, &same);
+    assert_true(of_ip6 >= 0);
+    close(of_ip6);
+    end(p);
+}
+
 static void chosen_ports_of_ip6(void **state)
 {
     struct ports *p = begin6();
     uint16_t port = 0, same;
 
     (void)state;
-    assert_int_equal(ports_connect(p, &other6, &port, 0, &own), 0);
+    assert_int_equal(connect_from(p, &other6, &port, &own), 0);
     assert_int_equal(taken[port], NETIO_TAKE);
     same = port;
     assert_int_equal(listener6(NULL, &same), -1);
-    ports_leave(p, port, 1, 1 * NS_PER_S);
+    ports_leave(p, port, 1, NULL, 1 * NS_PER_S);
     assert_int_equal(ports_tidy(p, 70 * NS_PER_S), 0);
     assert_int_equal(taken[port], 0);
     end(p);
@@ -786,6 +1080,15 @@ int main(void)
         cmocka_unit_test(routes_are_of_one_family),
         cmocka_unit_test(a_port_of_a_refused_connection_is_free),
         cmocka_unit_test(a_range_of_chosen_ports),
+        cmocka_unit_test(every_port_is_tried),
+        cmocka_unit_test(a_port_in_time_wait_is_guarded),
+        cmocka_unit_test(a_port_in_time_wait_that_the_program_still_has),
+        cmocka_unit_test(time_wait_of_sockets_with_reuse),
+        cmocka_unit_test(a_guarded_port_is_used_again),
+        cmocka_unit_test(a_guarded_port_is_refused),
+        cmocka_unit_test(a_guard_at_one_address),
+        cmocka_unit_test(a_guard_after_a_listener_at_all_of_them),
+        cmocka_unit_test(a_guard_of_ip4_alone),
         cmocka_unit_test(settings_of_the_machine),
         cmocka_unit_test(a_listener_at_one_address),
         cmocka_unit_test(a_listener_at_all_of_them),

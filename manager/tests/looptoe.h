@@ -39,6 +39,10 @@ void looptoe_kill(pid_t pid);
 /* SIGSTOP and SIGCONT: it reads no commands in between. */
 void looptoe_freeze(pid_t pid, int frozen);
 
+/* With LOOPTOE_NO_RANGES in its environment it takes no range of ports in CONNECT, as the gateware
+ * TOE, and of all local ports only those with this last digit are free. */
+#define LOOPTOE_FREE_DIGIT 7
+
 /* Its counters, through TOEDEV_HELLO_QUERY: "slots_used listeners queue_pairs options ports_left";
  * the last: UNLISTENs that left their port without a listener. */
 struct looptoe_usage {

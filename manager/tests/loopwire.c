@@ -295,6 +295,7 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
 {
     uint32_t cookie = toe_cmd_flow(c), id;
     uint16_t port = toe_cmd_arg1(c) ? (uint16_t)toe_cmd_arg1(c) : next_port++;
+    bool no_ranges = getenv("LOOPTOE_NO_RANGES") != NULL;
     bool weak, v6 = (toe_cmd_flags(c) & TOE_F_CONNECT_V6) != 0;
     struct toedev_address a;
     struct flow *f, *p;
@@ -304,6 +305,14 @@ static void do_connect(struct qp *q, const struct toe_cmd *c)
         memcpy(&a, q->area + q->l.addresses + toe_cmd_arg0(c) * sizeof(a), sizeof(a));
     if (misbehave(q, toe_cmd_aux(c), cookie))
         return;
+    if (no_ranges && toe_cmd_arg1(c) > 0xffff) {
+        emit(q, TOE_CMD_ERROR, 0, TOE_R_INVAL, cookie, 0, TOE_CMD_CONNECT);
+        return;
+    }
+    if (no_ranges && port % 10 != LOOPTOE_FREE_DIGIT) {
+        emit(q, TOE_CMD_CONNECT_FAILED, 0, TOE_R_ADDRINUSE, 0, cookie, port);
+        return;
+    }
     if (toe_cmd_arg1(c) &&
         port % loop_engines != q->engine) { /* the replies would go to another address */
         emit(q, TOE_CMD_CONNECT_FAILED, 0, TOE_R_ADDRNOTAVAIL, 0, cookie, 0);

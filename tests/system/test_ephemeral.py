@@ -20,6 +20,8 @@ from tests.lab import proc
 from tests.lab.robot import Robot
 
 PORTS = itertools.count(43100, 20)
+RANGES = itertools.count(50000, 1000)
+MANY = 200  # ports of a range; a search at random finds the last free one too rarely
 CLOSED = 9  # no peer listens there
 DEFAULTS = (f"{labs.FIRST_EPHEMERAL} 65535", "")
 
@@ -70,6 +72,21 @@ def until_followed(robot: Robot, peer: tuple[str, int], low: int) -> int:
         return port if low <= port < low + 10 else 0
 
     return proc.wait_until(chosen, "connect() follows the settings", timeout=20)
+
+
+def until_default(robot: Robot, at: tuple[str, int], low: int, high: int) -> None:
+    """Connects until toed, which reads the settings once a second, chooses from the default range
+    again."""
+
+    def chosen() -> bool:
+        if error_of(robot, "s = new(); s.connect(at)", at=at) == errno.EADDRNOTAVAIL:
+            return False
+        port = robot("s.getsockname()[1]")
+        robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))")
+        robot("s.close()")
+        return not low <= port <= high
+
+    proc.wait_until(chosen, "connect() follows the settings", timeout=20)
 
 
 def another(robot: Robot, low: int, begin: str, **names: object) -> int:
@@ -190,7 +207,6 @@ def test_bind_without_a_port_and_a_refused_connect(lab_of, robot, peer, reuse):
     robot("s.close()")
 
 
-@labs.gateware_lacks("no-port-ranges")
 @pytest.mark.shows("connect within IP_LOCAL_PORT_RANGE")
 @pytest.mark.parametrize("bound", [False, True])
 def test_a_range_of_a_socket(lab_of, robot, peer, bound):
@@ -212,7 +228,6 @@ def test_a_range_of_a_socket(lab_of, robot, peer, bound):
     robot("[k.close() for k in kept]; kept = []")
 
 
-@labs.gateware_lacks("no-port-ranges")
 @pytest.mark.parametrize(("low", "high"), [(0, 45000), (45000, 0), (11000, 45000)])
 def test_one_bound_of_a_range(lab_of, robot, peer, low, high):
     """A bound that is 0, or no ephemeral port, does not limit the choice."""
@@ -241,6 +256,120 @@ def test_the_settings_of_the_machine(lab_of, robot, peer):
         robot("s.connect(at); [k.close() for k in kept]; s.close()", at=peer)
     finally:
         ephemeral(lab_of, *DEFAULTS)
+
+
+@pytest.fixture
+def many(lab_of):
+    """A listener of the peer that many connections wait for."""
+    with lab_of.client.socket() as s:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind((lab_of.peer_ip, next(PORTS)))
+        s.listen(2 * MANY)
+        s.settimeout(30)
+        yield s
+
+
+# Connects from each port of a range, but one that stays free; a port that another connection still
+# has in TIME-WAIT is as good. Returns the number of connections.
+_FILL = """
+kept = []
+for port in range(low, high + 1):
+    s = new()
+    try:
+        if port != free:
+            s.bind((own, port))
+            s.connect(at)
+            kept.append(s)
+    except OSError as e:
+        if e.errno != 98: raise
+len(kept)
+"""
+
+
+def to_time_wait(robot: Robot, accepted: list[socket.socket]) -> None:
+    """The robot closes the connections in `kept` first."""
+    robot("[s.shutdown(socket.SHUT_WR) for s in kept]")
+    for c in accepted:
+        c.settimeout(30)
+        assert c.recv(1) == b""
+        c.close()
+    assert set(robot("[s.recv(1) for s in kept]")) == {b""}
+    robot("[s.close() for s in kept]; kept = []")
+
+
+@pytest.mark.shows("bind to port 0 finds the last free port")
+def test_bind_finds_the_only_port_that_is_not_in_time_wait(lab_of, robot, many):
+    low = next(RANGES)
+    high, free = low + MANY - 1, low + 123
+    at = many.getsockname()
+    count = robot(_FILL, timeout=90, low=low, high=high, free=free, own=lab_of.ip, at=at)
+    assert count > MANY / 2
+    to_time_wait(robot, [many.accept()[0] for _ in range(count)])
+    ephemeral(lab_of, f"{low} {high}", "")
+    try:
+        for _ in range(3):
+            robot("s = new(); s.bind((own, 0))", own=lab_of.ip)
+            assert robot("s.getsockname()[1]") == free
+            robot("s.close()")
+        ephemeral(lab_of, f"{low} {high}", f"{free}")
+        assert error_of(robot, "s = new(); s.bind((own, 0))", own=lab_of.ip) == errno.EADDRINUSE
+    finally:
+        ephemeral(lab_of, *DEFAULTS)
+        until_default(robot, at, low, high)
+
+
+@pytest.mark.shows("connect finds the last free port")
+def test_connect_finds_the_only_port_that_is_free(lab_of, robot, many):
+    """... for this peer, in a range of the socket."""
+    low = next(RANGES)
+    limit = within(low, low + MANY - 1)
+    robot("""
+def start():
+    s = new()
+    s.setsockopt(socket.SOL_IP, 51, limit)
+    s.connect(at)
+    kept.append(s)
+    return s.getsockname()[1]
+kept = []
+""")
+    given = {"limit": limit, "at": many.getsockname()}
+    found = robot("[start() for _ in range(many)]", timeout=90, many=MANY, **given)
+    assert set(found) == set(range(low, low + MANY))
+    assert error_of(robot, "start()", **given) == errno.EADDRNOTAVAIL
+    for n in (57, 0, MANY - 3):
+        robot("s = kept.pop(n); port = s.getsockname()[1]", n=n)
+        robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))")
+        robot("s.close()")
+        assert robot("start() == port", **given)
+    robot("[s.close() for s in kept]; kept = []")
+
+
+@pytest.mark.shows("bind over TIME-WAIT of a port that a program named")
+@pytest.mark.parametrize("reuse", [0, 1])
+def test_a_named_port_in_time_wait(lab_of, robot, many, reuse):
+    """No other socket gets it, of the kernel's neither, unless both have SO_REUSEADDR."""
+    name = lab_of.ip, many.getsockname()[1] + 10
+    robot("s = new(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, v)", v=reuse)
+    robot("s.bind(name); s.connect(at); kept = [s]", name=name, at=many.getsockname())
+    to_time_wait(robot, [many.accept()[0]])
+    for mine in (0, 1):
+        want = 0 if mine and reuse else errno.EADDRINUSE
+        robot("t = new(); t.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, v)", v=mine)
+        assert error_of(robot, "t.bind(name)", name=name) == want
+        robot("t.close()")
+        if labs.LINUX or _is_shared(lab_of):
+            with lab_of.server.socket() as s:
+                s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, mine)
+                assert bind_error(s, name) == want
+    robot("s.close()")
+
+
+def bind_error(s: socket.socket, name: tuple[str, int]) -> int:
+    try:
+        s.bind(name)
+    except OSError as e:
+        return e.errno
+    return 0
 
 
 @pytest.mark.skipif(labs.LINUX or labs.GATEWARE, reason="about a shared address")

@@ -80,7 +80,10 @@ struct toec_config {
     toec_u32 icmp_echo_rate;  /* echo replies per second, 10000; 0xffffffff: no limit */
     toec_u32 icmp_error_rate; /* ICMP errors per second and (hashed) destination, 100; as above */
     toec_u8 secret[32]; /* from a cryptographic random source: ISNs, ports, cookies, hash keys */
-    enum toec_cc cc;    /* default congestion control of new flows */
+    toec_u8 isn_secret[16];   /* for ISNs and timestamp offsets: with the secret, the clock and the
+                               * address of an earlier stack a connection follows that stack's in
+                               * order (RFC 6191); all zero: derived from secret */
+    enum toec_cc cc;          /* default congestion control of new flows */
     enum toec_ecn_policy ecn; /* of new flows and listeners */
     enum toec_ip6_mode ip6;   /* unless off, mtu must be at least 1280 */
     toec_u8 ip6_addr[16];     /* static address, or :: */
@@ -441,6 +444,9 @@ struct toec_info {
 #define TOEC_I_SYN_DATA    32u /* data on the SYN was accepted: Fast Open (as TCPI_OPT_SYN_DATA) */
 #define TOEC_I_APP_LIMITED 64u /* delivery_rate was limited by the application */
 void toec_flow_info(const struct toec_stack *s, const struct toec_tcb *flow, struct toec_info *out);
+/* During TOEC_EV_GONE: returns the TOEC_REUSE_* of the entry in TIME-WAIT that the flow leaves
+ * behind; -1: it leaves none. */
+int toec_flow_waits(struct toec_stack *s, const struct toec_tcb *flow);
 /*
  * Gives an established flow another owner, whose buffers have the same sizes. The old owner must
  * not have read, announced or closed anything. May be called within TOEC_EV_ESTABLISHED. The caller

@@ -28,6 +28,7 @@ static const struct toec_field stack_rows[] = {
     N(26, struct toec_stack, ip6.hops),           N(27, struct toec_stack, ip6.rs_sent),
     N(28, struct toec_stack, ip6.router_hand),    N(29, struct toec_stack, ip6.mld_left),
     N(30, struct toec_stack, ip6.mld_changed),    N(31, struct toec_stack, link_mtu),
+    B(32, struct toec_stack, cfg.isn_secret),
 };
 const struct toec_table toec_t_stack = TABLE(stack_rows);
 

@@ -17,6 +17,21 @@ static toec_u64 derive(const struct toec_config *cfg, unsigned label)
     return toec_siphash(key, in, sizeof(in));
 }
 
+/* The same from isn_secret, which stacks of several addresses may share. A key hashes no local IPv4
+ * address (tcp_isn.c), so the key of each address differs. */
+static toec_u64 derive_isn(const struct toec_config *cfg, unsigned label)
+{
+    toec_u8 in[5];
+    toec_u64 key[2];
+
+    memcpy(key, cfg->isn_secret, sizeof(key));
+    if (!(key[0] | key[1]))
+        return derive(cfg, label);
+    memcpy(in, cfg->ip, 4);
+    in[4] = (toec_u8)label;
+    return toec_siphash(key, in, sizeof(in));
+}
+
 void toec_derive_keys(struct toec_stack *s)
 {
     struct toec_keys *k = &s->keys;
@@ -24,9 +39,9 @@ void toec_derive_keys(struct toec_stack *s)
     unsigned i;
 
     for (i = 0; i < 2; i++) {
-        k->isn[i] = derive(&s->cfg, i);
+        k->isn[i] = derive_isn(&s->cfg, i);
         k->cookie[i] = derive(&s->cfg, 2 + i);
-        k->ts[i] = derive(&s->cfg, 6 + i);
+        k->ts[i] = derive_isn(&s->cfg, 6 + i);
         k->rand[i] = derive(&s->cfg, 8 + i);
         k->tfo[i] = derive(&s->cfg, 200 + i);
     }

@@ -7,7 +7,7 @@
 
 struct toec_stack;
 
-/* Keys derived from toec_config.secret, one per use, so that no key reveals another. */
+/* Keys derived from the secrets of toec_config, one per use, so that no key reveals another. */
 struct toec_keys {
     toec_u64 isn[2];           /* initial sequence numbers (RFC 6528) */
     toec_u64 cookie[2];        /* SYN cookies */
@@ -17,7 +17,7 @@ struct toec_keys {
     struct toec_flow_key flow; /* lookup tables */
 };
 
-/* Derives all keys from cfg.secret and cfg.ip6_secret. */
+/* Derives all keys from cfg.secret, cfg.isn_secret and cfg.ip6_secret. */
 void toec_derive_keys(struct toec_stack *s);
 
 /* Returns a pseudo-random number that no outsider can predict (SipHash in counter mode). */

@@ -25,6 +25,19 @@ struct toec_tw *toec_tw_find(struct toec_stack *s, toec_u32 hash, const struct t
     return 0;
 }
 
+int toec_flow_waits(struct toec_stack *s, const struct toec_tcb *t)
+{
+    const struct toec_tw *w;
+    struct toec_tuple id;
+
+    id.local = &t->local;
+    id.remote = &t->remote;
+    id.local_port = t->local_port;
+    id.remote_port = t->remote_port;
+    w = toec_tw_find(s, t->node.hash, &id);
+    return w ? w->reuse : -1;
+}
+
 static void queue_del(struct toec_tcp *tcp, struct toec_tw *w)
 {
     if (w->prev)

@@ -21,6 +21,11 @@
  * toe/capture.h, or a refusal; name holds the bytes recorded of each frame and the MiB of each
  * engine's ring, a power of two: "262144 8". The capture ends with the connection.
  *
+ * With TOEDEV_HELLO_STRANDED a process reports that it cannot accept from a listener that it has
+ * inherited, because it gets no queue pair or its LISTEN is refused; name holds the port, "80".
+ * Where only its ancestors have the listener, and keep it open for others (WEAK), the TOE resets
+ * the flows that wait there, until a process joins the listener or accepts. There is no answer.
+ *
  * On a queue pair's connection the host may send one message: struct toedev_hello with kind
  * TOEDEV_HELLO_MOVED and a pidfd by SCM_RIGHTS. From then on the queue pair ends with that process,
  * which must be of the same user, rather than with the process that opened the connection. There is
@@ -51,7 +56,8 @@ enum toedev_hello_kind {
     TOEDEV_HELLO_RTT = 6,
     TOEDEV_HELLO_MOVED = 7,
     TOEDEV_HELLO_FLOWS = 8,
-    TOEDEV_HELLO_CAPTURE = 9
+    TOEDEV_HELLO_CAPTURE = 9,
+    TOEDEV_HELLO_STRANDED = 11
 };
 
 struct toedev_hello {

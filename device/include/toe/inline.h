@@ -17,7 +17,7 @@
 
 #include <toe/device.h>
 
-#define TOEDEV_INLINE_VERSION 7u
+#define TOEDEV_INLINE_VERSION 8u
 #define TOEDEV_INLINE_LIBRARY "libtoe_inline.so"
 #define TOEDEV_INLINE_SYMBOL  "toedev_inline"
 
@@ -67,6 +67,7 @@ struct toedev_inline_attach {
 
     uint8_t *area;   /* out: laid out by toedev_layout_inside(); the TOE's, until close() */
     int doorbell_fd; /* out, threaded: the TOE's */
+    char note[400];  /* out: a sentence for the program's log, or "" */
     int wake_fd;     /* out, direct: readable (level) when run() has something to do; the TOE's */
 };
 

@@ -21,6 +21,7 @@
     X(flows_moved, "connections moved to another listener before they were accepted")              \
     X(orphan_closed, "flows closed because their owner detached or died")                          \
     X(orphan_aborted, "flows reset because their owner detached or died")                          \
+    X(stranded, "connections reset because the process that should accept them cannot")            \
     X(no_slot, "SYNs dropped: no free slot in any member")                                         \
     X(backlog_full, "SYNs dropped: backlog of every member full")                                  \
     X(hw_ring_full, "times notifications waited for room in a HW ring")                            \

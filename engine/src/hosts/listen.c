@@ -182,6 +182,7 @@ void listen_accepted(struct slot *s)
     listen_leave(s);
     if (!m)
         return;
+    m->served = 1;
     m->stuck = 0;
     if (!m->weak && !m->announced.count && m->group->count > 1)
         listen_relieve_later(m->group);
@@ -207,6 +208,8 @@ static void set_weak(struct listen_member *m, int weak)
     m->stuck = 0;
     m->group->turns |= weak;
     if (!weak)
+        m->group->stranded = 0;
+    if (!weak)
         listen_relieve_group(m->group);
     else if (m->announced.count)
         listen_relieve_later(m->group);
@@ -227,6 +230,7 @@ static struct listen_member *enter(struct listen_group *g, struct qp *qp, struct
 {
     m->group = g;
     m->qp = qp;
+    g->stranded = 0;
     m->next = qp->members;
     qp->members = m;
     qp->member_count++;

@@ -20,6 +20,7 @@ struct listen_member {
     uint32_t backlog, used; /* used: established, not accepted */
     uint32_t flows;         /* used, plus half-open flows */
     int weak;
+    int served; /* its process has accepted a flow */
     int stuck; /* its host leaves flows alone that others wait for, until it is heard (relieve.c) */
     struct flow_list announced; /* established, of which the host was notified (waiting.h) */
     const struct slot *oldest;  /* at the last check, and which flow that was (relieve.c) */
@@ -40,6 +41,7 @@ struct listen_group {
     uint32_t count, room;
     int due;                 /* flows may have to move (listen_relieve()) */
     int turns;               /* has or had WEAK members */
+    int stranded;            /* flows are reset instead of waiting (stranded.h) */
     struct flow_list parked; /* established, with WEAK members (waiting.h) */
     uint64_t check_at;       /* when flows that are left alone move; UINT64_MAX: there are none */
     struct listen_group *next;

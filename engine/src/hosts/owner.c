@@ -67,7 +67,7 @@ void owner_read(struct owner *o, int pid, int pidfd)
         *o = none;
 }
 
-static int is_child_of(const struct owner *o, const struct process_id *p)
+int owner_is_child_of(const struct owner *o, const struct process_id *p)
 {
     unsigned i;
 
@@ -104,7 +104,7 @@ static int is_free_for(const struct owners *o, const struct qp *qp, uint16_t por
     const struct entry *at;
 
     for (at = o->first; at && qp->uid != 0; at = at->next)
-        if (at->port == port && at->uid != qp->uid && !is_child_of(&qp->owner, &at->self))
+        if (at->port == port && at->uid != qp->uid && !owner_is_child_of(&qp->owner, &at->self))
             return 0;
     return 1;
 }
@@ -176,7 +176,7 @@ int owner_may_use(const struct qp *qp, uint16_t port)
         for (i = 0; g->port == port && i < g->count; i++) {
             const struct qp *has = g->members[i]->qp;
 
-            if (has->uid != qp->uid && !is_child_of(&qp->owner, &has->owner.self))
+            if (has->uid != qp->uid && !owner_is_child_of(&qp->owner, &has->owner.self))
                 return 0;
         }
     return 1;

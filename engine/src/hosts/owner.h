@@ -26,6 +26,9 @@ struct owner {
  * that process has ended, its pid may have been reused, and the owner is left unknown. */
 void owner_read(struct owner *o, int pid, int pidfd);
 
+/* Returns non-zero when the process is an ancestor of the owner. */
+int owner_is_child_of(const struct owner *o, const struct process_id *p);
+
 struct qp;
 struct owners;
 

@@ -159,17 +159,77 @@ void shared_accept(struct slot *s, const struct toec_addr *local, uint16_t port)
     note_port(s, port, ip6);
 }
 
+/* Returns what the flow of the slot leaves behind at its port; *at: its local address. */
+static enum ports_left left_behind(const struct slot *s, struct toec_addr *at)
+{
+    struct toec_stack *stack = s->qp->engine->stack;
+    int reuse = s->flow ? toec_flow_waits(stack, s->flow) : -1;
+    struct toec_info info;
+
+    if (reuse < 0)
+        return s->state == SLOT_OPENING ? PORTS_UNOPENED : PORTS_ENDED;
+    toec_flow_info(stack, s->flow, &info);
+    *at = info.local;
+    return reuse & TOEC_REUSE_ADDR ? PORTS_WAITS_REUSE : PORTS_WAITS;
+}
+
 void shared_leave(struct slot *s)
 {
     struct qp *qp = s->qp;
+    struct toec_addr at;
+    enum ports_left left;
     uint32_t has;
 
     if (!qp->ports || !qp->ports[s->index])
         return;
     has = qp->ports[s->index];
-    ports_leave(qp->engine->cfg.shared->ports[!!(has & SHARED_IP6)], (uint16_t)has,
-                s->state != SLOT_OPENING, engine_clock());
+    left = left_behind(s, &at);
+    ports_leave(qp->engine->cfg.shared->ports[!!(has & SHARED_IP6)], (uint16_t)has, left,
+                left >= PORTS_WAITS ? &at : NULL, engine_clock());
     qp->ports[s->index] = 0;
+}
+
+/* Returns whether connections can be opened from the address; all zero: the stack chooses it. */
+static int is_own(const struct engine *e, const struct toec_addr *local)
+{
+    static const struct toec_addr any;
+    struct toec_own_addr own[TOEC_GIVEN_MAX];
+    unsigned n, i;
+
+    if (routes_is4(local) || memcmp(local, &any, sizeof(any)) == 0)
+        return 1;
+    n = toec_own_addresses(e->stack, own, TOEC_GIVEN_MAX);
+    for (i = 0; i < n; i++)
+        if (memcmp(local, &own[i].addr, sizeof(*local)) == 0)
+            return 1;
+    return 0;
+}
+
+/* Opens the connection from the given port, or with 0 from one after the other of those that may
+ * be chosen. */
+static int connect_from_ports(struct slot *s, struct ports *ports, const struct toec_addr *local,
+                              const struct toec_addr *to, uint16_t to_port, uint16_t given,
+                              const struct asker *who, const struct toec_buffers *bufs)
+{
+    struct engine *e = s->qp->engine;
+    struct ports_search search = {0};
+    int rc;
+
+    do {
+        uint16_t port = given;
+        int reason = ports_connect(ports, local, &port, &search, who);
+
+        if (reason) {
+            engine_count(e, EC_port_refused);
+            return -reason;
+        }
+        rc = toec_connect_from(e->stack, local, to, to_port, port, bufs, e->now, &s->flow);
+        if (rc == 0)
+            note_port(s, port, !routes_is4(to));
+        else
+            ports_leave(ports, port, PORTS_UNOPENED, NULL, engine_clock());
+    } while (!given && (rc == TOEC_E_INUSE || rc == TOEC_E_NOTAVAIL));
+    return rc;
 }
 
 int shared_connect(struct slot *s, const struct toec_addr *local, const struct toec_addr *to,
@@ -181,8 +241,6 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
     const struct shared *sh = e->cfg.shared;
     const struct asker who = {.pid = s->qp->pid, .uid = s->qp->uid, .within = within};
     struct ports *ports = sh ? sh->ports[!routes_is4(to)] : NULL;
-    int rc = TOEC_E_NOTAVAIL;
-    unsigned i;
 
     if (!sh && given && !owner_may_use(s->qp, given)) {
         engine_count(e, EC_port_refused);
@@ -192,25 +250,9 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
         return toec_connect_from(e->stack, local, to, to_port, local_port, bufs, e->now, &s->flow);
     if (!ports)
         return TOEC_E_UNREACH;
-    for (i = 0; i < PORTS_TRIES && (rc == TOEC_E_NOTAVAIL || rc == TOEC_E_INUSE); i++) {
-        uint16_t port = given;
-        int reason = ports_connect(ports, local, &port, i, &who);
-
-        if (reason == TOE_R_ADDRNOTAVAIL && !given)
-            continue; /* the next choice may succeed */
-        if (reason) {
-            engine_count(e, EC_port_refused);
-            return -reason;
-        }
-        rc = toec_connect_from(e->stack, local, to, to_port, port, bufs, e->now, &s->flow);
-        if (rc == 0)
-            note_port(s, port, !routes_is4(to));
-        else
-            ports_leave(ports, port, 0, engine_clock());
-        if (given)
-            break;
-    }
-    return rc;
+    if (!is_own(e, local))
+        return TOEC_E_NOTAVAIL;
+    return connect_from_ports(s, ports, local, to, to_port, given, &who, bufs);
 }
 
 /* Returns whether a listener at this address serves the family. */

@@ -124,8 +124,10 @@ static void put_aside(struct bound *b, int fd)
         close(fd);
 }
 
-int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t *port,
-               uint32_t within, int reuse)
+/* Creates and binds a socket, as bound_make(). force: also where sockets without SO_REUSEADDR have
+ * the port, which tcp(7) allows to CAP_NET_ADMIN while TCP_REPAIR is on. */
+static int make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t *port,
+                uint32_t within, int reuse, int force)
 {
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(*port)};
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6, .sin6_port = htons(*port)};
@@ -148,11 +150,39 @@ int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, 
     if ((!ip && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on))) ||
         (reuse && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse))) ||
         (within && setsockopt(fd, IPPROTO_IP, IP_LOCAL_PORT_RANGE, &within, sizeof(within))) ||
-        bind(fd, a, len) || getsockname(fd, a, &len)) {
+        (force && setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on))) || bind(fd, a, len) ||
+        getsockname(fd, a, &len)) {
+        int error = errno;
+
         close(fd);
+        errno = error;
         return -1;
     }
     *port = ntohs(ip ? in.sin_port : in6.sin6_port);
+    return fd;
+}
+
+int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t *port,
+               uint32_t within, int reuse)
+{
+    return make(ip, at, ifindex, port, within, reuse, 0);
+}
+
+int bound_guard(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t port,
+                int reuse)
+{
+    const int off = 0;
+    int fd = bound_make(ip, at, ifindex, &port, 0, reuse);
+
+    if (fd >= 0 || errno != EADDRINUSE)
+        return fd;
+    fd = make(ip, at, ifindex, &port, 0, 0, 1);
+    /* the end of TCP_REPAIR clears SO_REUSEADDR */
+    if (fd >= 0 && (setsockopt(fd, IPPROTO_TCP, TCP_REPAIR, &off, sizeof(off)) ||
+                    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof(reuse)))) {
+        close(fd);
+        return -1;
+    }
     return fd;
 }
 

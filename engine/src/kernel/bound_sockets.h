@@ -25,6 +25,11 @@ void bound_free(struct bound *b);
 int bound_make(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t *port,
                uint32_t within, int reuse);
 
+/* Creates such a socket at a port that a host's socket may still have, too. reuse: sockets with
+ * SO_REUSEADDR may be bound beside it, and listen. */
+int bound_guard(const uint8_t *ip, const struct toec_addr *at, unsigned ifindex, uint16_t port,
+                int reuse);
+
 #define BOUND_LISTENS 1 /* it listens */
 #define BOUND_HELD    2 /* it is bound, and listens or is not connected */
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <toe/port_list.h>
+
 #include "port_range.h"
 
 static FILE *setting(const char *sys, const char *name)
@@ -12,34 +14,6 @@ static FILE *setting(const char *sys, const char *name)
 
     snprintf(path, sizeof(path), "%s/%s", sys, name);
     return fopen(path, "re");
-}
-
-/* Returns the number at *at and moves *at behind it; -1: there is none below 65536. */
-static long number(const char **at)
-{
-    char *end;
-    unsigned long n = strtoul(*at, &end, 10);
-
-    if (end == *at || n > 65535)
-        return -1;
-    *at = end;
-    return (long)n;
-}
-
-void port_range_reserve(const char *list, uint8_t reserved[65536 / 8])
-{
-    long first, last;
-
-    while ((first = number(&list)) >= 0) {
-        last = first;
-        if (*list == '-' && (++list, last = number(&list)) < 0)
-            return;
-        for (; first <= last; first++)
-            reserved[first / 8] |= (uint8_t)(1u << first % 8);
-        if (*list != ',')
-            return;
-        list++;
-    }
 }
 
 void port_range_read(const char *sys, struct port_range *r)
@@ -58,7 +32,7 @@ void port_range_read(const char *sys, struct port_range *r)
         fclose(f);
     f = setting(sys, "ip_local_reserved_ports");
     if (f && getline(&line, &room, f) > 0)
-        port_range_reserve(line, r->reserved);
+        toe_port_list(line, r->reserved);
     free(line);
     if (f)
         fclose(f);

@@ -21,7 +21,4 @@ struct port_range {
  * left at its default. */
 void port_range_read(const char *sys, struct port_range *r);
 
-/* Parses a list of ports and ranges (8080,9148-9150). Ports after a mistake are ignored. */
-void port_range_reserve(const char *list, uint8_t reserved[65536 / 8]);
-
 #endif

@@ -58,17 +58,34 @@ struct ports_held {
 int ports_listen(struct ports *p, const struct toec_addr *addr, uint16_t port,
                  const struct asker *who, int *kept);
 void ports_unlisten(struct ports *p, uint16_t port, int kept);
+
+/* A search for a port from which one connection can be opened; all zero at its beginning. */
+struct ports_search {
+    unsigned tries;
+    int walks;                       /* each port in turn from now on */
+    int no_new;                      /* only those that the TOE has already */
+    uint32_t first, count, at, left; /* of the walk: the range, the next one in it */
+};
 /* Adds a connection to be opened from this address (for IPv6; all zero: any) and port. *port 0: a
- * port is chosen; `try` counts the attempts from 0, and later attempts are less likely to choose a
- * port in use. */
-int ports_connect(struct ports *p, const struct toec_addr *from, uint16_t *port, unsigned try,
-                  const struct asker *who);
-#define PORTS_TRIES 32u
+ * port is chosen, and when it cannot be used for the connection, the caller repeats the call with
+ * the same search. TOE_R_ADDRNOTAVAIL: every port was tried. `search` is not used for a port that
+ * the host has named. */
+int ports_connect(struct ports *p, const struct toec_addr *from, uint16_t *port,
+                  struct ports_search *search, const struct asker *who);
 /* Adds a connection to a port that has a listener. */
 void ports_accept(struct ports *p, uint16_t port);
-/* Removes a connection; now: by engine_clock(). opened: 0 if it was never established, and so is
- * not in TIME-WAIT. */
-void ports_leave(struct ports *p, uint16_t port, int opened, uint64_t now);
+/* What a connection leaves behind. */
+enum ports_left {
+    PORTS_UNOPENED, /* nothing: it was never established */
+    PORTS_ENDED,
+    PORTS_WAITS,      /* an entry in TIME-WAIT */
+    PORTS_WAITS_REUSE /* ... of a socket with SO_REUSEADDR */
+};
+/* Removes a connection; now: by engine_clock(). While there is an entry in TIME-WAIT the kernel
+ * gives the port to no other socket, or only to sockets with SO_REUSEADDR. at: the local address of
+ * that entry; NULL: there is none. */
+void ports_leave(struct ports *p, uint16_t port, enum ports_left left, const struct toec_addr *at,
+                 uint64_t now);
 
 /* Save all ports for a toed that takes over, and restore one of them. -1: impossible. */
 struct takeover;
@@ -86,7 +103,7 @@ void ports_announce(struct ports *p);
 void ports_set_range(struct ports *p, const struct port_range *r);
 
 /* Called periodically: releases ports that have been unused for the duration of TIME-WAIT. Returns
- * non-zero while ports chosen by ports_connect() remain. */
+ * non-zero while ports remain that it will release. */
 int ports_tidy(struct ports *p, uint64_t now);
 
 #endif

@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <toe/number.h>
+
 #include "attach.h"
 #include "base/clock.h"
 #include "base/irq.h"
@@ -26,6 +28,7 @@
 #include "control.h"
 #include "flows_json.h"
 #include "frames/engine_state.h"
+#include "hosts/stranded.h"
 #include "interface_watch.h"
 #include "kernel.h"
 #include "round/thread.h"
@@ -152,6 +155,70 @@ static void accept_claims(struct control *c)
         close(fd);
 }
 
+/* Notes that the process of the connection cannot accept on a port. */
+static void note_stranded(struct control *c, const struct client *cl, const char *text)
+{
+    struct stranded_report r = {0};
+    uint64_t port;
+    uint32_t i;
+
+    if (!toe_number(text, 1, 65535, &port, NULL, 0)) {
+        log_limited("pid %d reports a listener on no port", cl->pid);
+        return;
+    }
+    r.port = (uint16_t)port;
+    owner_read(&r.owner, cl->pid, cl->pidfd);
+    for (i = 0; i < c->engine_count; i++)
+        engine_call(c->engines[i], stranded_note, &r);
+    if (r.found)
+        log_limited("pid %d cannot accept on port %u, and no other process does: connections there "
+                    "are reset",
+                    cl->pid, r.port);
+}
+
+static void take_over(struct control *c, struct client *cl)
+{
+    if (c->give)
+        c->given_away = c->give(c, cl);
+    else
+        (void)attach_answer_take_over(c, cl, "nothing here can be handed over");
+}
+
+/* Handles a message that requests no queue pair. */
+static void answer(struct control *c, struct client *cl, struct hello_message *m)
+{
+    const char *name = m->hello.name;
+
+    attach_discard(m);
+    switch ((enum toedev_hello_kind)m->kind) {
+    case TOEDEV_HELLO_QUERY:
+        query_answer(cl->fd, stats_json(c, name));
+        break;
+    case TOEDEV_HELLO_OFFLOAD:
+        query_answer(cl->fd, offload_answer(c, cl->fd, name));
+        break;
+    case TOEDEV_HELLO_TAKE_OVER:
+        take_over(c, cl);
+        break;
+    case TOEDEV_HELLO_RTT:
+        query_answer(cl->fd, trips_json(c, name));
+        break;
+    case TOEDEV_HELLO_FLOWS:
+        query_answer(cl->fd, flows_json(c, name));
+        break;
+    case TOEDEV_HELLO_STRANDED:
+        note_stranded(c, cl, name);
+        break;
+    case TOEDEV_HELLO_REGISTERS:
+        attach_registers(c, cl);
+        break;
+    case TOEDEV_HELLO_ATTACH:
+    case TOEDEV_HELLO_MOVED:
+    case TOEDEV_HELLO_CAPTURE:
+        break;
+    }
+}
+
 /* Handles a connection's message. Returns 0 to keep the connection, -1 to end it. */
 static int client_message(struct control *c, struct client *cl)
 {
@@ -173,44 +240,14 @@ static int client_message(struct control *c, struct client *cl)
         attach_discard(&m);
         return -1;
     }
-    if (m.kind == TOEDEV_HELLO_QUERY) {
-        attach_discard(&m);
-        query_answer(cl->fd, stats_json(c, m.hello.name));
-        return -1;
-    }
-    if (m.kind == TOEDEV_HELLO_OFFLOAD) {
-        attach_discard(&m);
-        query_answer(cl->fd, offload_answer(c, cl->fd, m.hello.name));
-        return -1;
-    }
-    if (m.kind == TOEDEV_HELLO_TAKE_OVER) {
-        attach_discard(&m);
-        if (c->give)
-            c->given_away = c->give(c, cl);
-        else
-            (void)attach_answer_take_over(c, cl, "nothing here can be handed over");
-        return -1;
-    }
-    if (m.kind == TOEDEV_HELLO_RTT) {
-        attach_discard(&m);
-        query_answer(cl->fd, trips_json(c, m.hello.name));
-        return -1;
-    }
-    if (m.kind == TOEDEV_HELLO_FLOWS) {
-        attach_discard(&m);
-        query_answer(cl->fd, flows_json(c, m.hello.name));
-        return -1;
-    }
+    if (!m.kind || m.kind == TOEDEV_HELLO_ATTACH || m.kind == TOEDEV_HELLO_MOVED)
+        return attach_client(c, cl, &m);
     if (m.kind == TOEDEV_HELLO_CAPTURE) {
         attach_discard(&m);
         return attach_capture(c, cl, m.hello.name);
     }
-    if (m.kind == TOEDEV_HELLO_REGISTERS) {
-        attach_discard(&m);
-        attach_registers(c, cl);
-        return -1;
-    }
-    return attach_client(c, cl, &m);
+    answer(c, cl, &m);
+    return -1;
 }
 
 static void set_polled(const struct control *c)

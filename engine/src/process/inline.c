@@ -58,6 +58,7 @@ struct toedev_inline {
     struct client capturer; /* its fd -1: no capture */
     uint32_t orphans;       /* queue pairs that are dropped */
     int commanded;          /* commands were issued since the last round */
+    char note[sizeof(((struct toedev_inline_attach *)0)->note)];
 };
 
 /* Discards the engine's log messages, which are for toed's log. Here the only host gets all errors
@@ -371,6 +372,7 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
         snprintf(err, err_size, "no random numbers: %s", strerror(errno));
         return -1;
     }
+    setup_boot_secret(&t->options, t->note, sizeof(t->note));
     c->lock_fd = interlock_claim(t->options.netif, err, err_size);
     if (c->lock_fd == -1)
         return -1;
@@ -419,6 +421,7 @@ static int make_qp(struct toedev_inline *t, struct toedev_inline_attach *a, char
         snprintf(err, err_size, "no memory to hold received frames");
         return -1;
     }
+    memcpy(a->note, t->note, sizeof(a->note));
     a->area = t->qp->area;
     a->doorbell_fd = t->qp->doorbell_fd;
     a->wake_fd = t->engine->epoll_fd;

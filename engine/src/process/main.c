@@ -206,6 +206,15 @@ static int start_engines(struct daemon *d)
     return rc;
 }
 
+static void read_boot_secret(struct daemon *d)
+{
+    char why[400];
+
+    setup_boot_secret(&d->options, why, sizeof(why));
+    if (*why)
+        log_msg("%s", why);
+}
+
 static int prepare(struct daemon *d)
 {
     struct rlimit files;
@@ -232,6 +241,7 @@ static int prepare(struct daemon *d)
         log_error("no random numbers: %s", strerror(errno));
         return EXIT_RUNTIME;
     }
+    read_boot_secret(d);
     return -1;
 }
 

@@ -28,6 +28,7 @@ struct options {
     gid_t run_gid;
     int sandbox; /* 0: --no-sandbox */
     uint8_t ip[4], gateway[4], mac[6], secret[32];
+    uint8_t isn_secret[16]; /* of this boot (boot_secret.h); zero: none */
     uint8_t prefix_len;
     uint8_t ip6[16], gateway6[16], prefix_len6;
     uint32_t vlan;     /* VLAN ID of all frames; 0: untagged */

@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
+#include "boot_secret.h"
 #include "hosts/shared.h"
 #include "setup.h"
 
@@ -18,6 +20,23 @@ int setup_secret(struct options *o, uint64_t *netio_seed)
         getrandom(netio_seed, sizeof(*netio_seed), 0) != sizeof(*netio_seed))
         return -1;
     return 0;
+}
+
+void setup_boot_secret(struct options *o, char *why, size_t why_size)
+{
+    char path[64], reason[256];
+
+    *why = 0;
+    if (o->has_secret)
+        return;
+    boot_secret_path(geteuid(), path, sizeof(path));
+    if (boot_secret_read(path, o->isn_secret, reason, sizeof(reason)) == 0)
+        return;
+    memset(o->isn_secret, 0, sizeof(o->isn_secret));
+    snprintf(why, why_size,
+             "no secret of this boot: %s. A connection with addresses and ports of an earlier one "
+             "may open later",
+             reason);
 }
 
 int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, int heir,
@@ -133,6 +152,7 @@ void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uin
     else
         memcpy(cfg->gateway, o->gateway, sizeof(cfg->gateway));
     memcpy(cfg->secret, o->secret, sizeof(cfg->secret));
+    memcpy(cfg->isn_secret, o->isn_secret, sizeof(cfg->isn_secret));
     cfg->prefix_len = o->prefix_len;
     cfg->mtu = mtu;
     cfg->ttl = o->ttl;

@@ -16,6 +16,10 @@
  * never part of the secret. With a fixed secret (a test) both are reproducible. Returns 0, or -1
  * with errno. */
 int setup_secret(struct options *o, uint64_t *netio_seed);
+/* Reads the secret of this boot (boot_secret.h), which a fixed secret replaces. When it cannot be
+ * used, writes the reason to why (else ""), and numbers come from the secret of this start alone.
+ */
+void setup_boot_secret(struct options *o, char *why, size_t why_size);
 /* Opens the back end. heir: the descriptor from netio_heir() in another toed; -1: none. */
 int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, int heir,
                 struct netio **out, char *err, size_t err_size);

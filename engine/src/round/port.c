@@ -19,6 +19,7 @@
 #include "hosts/refs.h"
 #include "hosts/rx_hold.h"
 #include "hosts/shared.h"
+#include "hosts/stranded.h"
 
 /* Finds the payload of tx. */
 static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
@@ -157,6 +158,10 @@ static void on_established(struct slot *s, struct toec_tcb *flow)
     s->state = SLOT_OPEN;
     if (s->doomed && !s->active && listen_reopen(s, flow) == 0)
         return;
+    if (!s->doomed && stranded_refuses(s)) {
+        engine_count(e, EC_stranded);
+        s->doomed = 1;
+    }
     if (s->doomed) {
         /* core/ must not be called back from here: reset at the end of the step */
         if (!s->abort_queued) {

@@ -66,6 +66,14 @@ struct teor {
     uint8_t n[2];    /* boundaries; the second group follows the first */
 };
 
+/* A search of ephemeral ports (port_search.h). */
+struct tport_search {
+    uint16_t first; /* of the range */
+    uint16_t at;    /* the next port, counted from first */
+    uint32_t count; /* ports of the range */
+    uint32_t left;  /* those not returned yet */
+};
+
 /* Urgent data (urgent.h). */
 enum toob { TOOB_NONE, TOOB_ANNOUNCED /* not received yet */, TOOB_VALID, TOOB_READ };
 
@@ -113,22 +121,26 @@ struct tsock {
     struct tsock_opts opts;
 
     /* TS_LISTEN */
-    uint32_t handle;        /* listener id or connect cookie (handle.c), 0 none */
-    int32_t backlog;        /* as given to listen() */
-    uint32_t queued;        /* connections in the accept queue */
-    uint8_t used;           /* this process accepts from it, or watches it */
-    uint8_t weak;           /* announced to the TOE with flag WEAK */
-    uint8_t later;          /* ... only until it begins (listen_defer.c) */
-    uint8_t inherited;      /* by fork, or lent so; TS_NEW: by exec or SCM_RIGHTS, not used yet
-                               (inherit.h) */
-    uint8_t announced;      /* LISTEN sent on the current queue pairs */
-    uint8_t in_turns;       /* in the list by turn_next (turns.h) */
-    uint8_t announcing;     /* its options are being sent with it (announce.c) */
-    uint8_t connect_failed; /* TS_DEAD: never connected; connect() may try again */
-    uint8_t unconnected;    /* TS_DEAD by shutdown() while connecting or listening: usable as new */
+    uint32_t handle;          /* listener id or connect cookie (handle.c), 0 none */
+    int32_t backlog;          /* as given to listen() */
+    uint32_t queued;          /* connections in the accept queue */
+    uint8_t used;             /* this process accepts from it, or watches it */
+    uint8_t weak;             /* announced to the TOE with flag WEAK */
+    uint8_t later;            /* ... only until it begins (listen_defer.c) */
+    uint8_t inherited;        /* by fork, or lent so; TS_NEW: by exec or SCM_RIGHTS, not used yet
+                                 (inherit.h) */
+    uint8_t announced;        /* LISTEN sent on the current queue pairs */
+    uint8_t in_turns;         /* in the list by turn_next (turns.h) */
+    uint16_t refused;         /* errno with which the TOE has refused the last LISTEN; 0: none */
+    uint64_t listen_again_at; /* ... and when to try again, tclock_ns() */
+    uint8_t announcing;       /* its options are being sent with it (announce.c) */
+    uint8_t connect_failed;   /* TS_DEAD: never connected; connect() may try again */
+    uint8_t unconnected; /* TS_DEAD by shutdown() while connecting or listening: usable as new */
     uint8_t connect_unreported; /* TS_OPEN: connect() has not yet returned 0 for it */
     uint8_t abort;              /* tsock_end() resets the connection, whatever SO_LINGER says */
-    uint32_t within;    /* TS_CONNECTING: IP_LOCAL_PORT_RANGE, if the TOE chooses the port */
+    uint32_t within; /* TS_CONNECTING: IP_LOCAL_PORT_RANGE, if the TOE chooses the port ... */
+    bool searches;   /* ... but takes no ranges: libtoe tries one port after the other */
+    struct tport_search search;
     uint8_t chosen;     /* bind() to port 0 chose its port, which ... */
     uint8_t released;   /* ... a failed connect() has released: only the address is bound */
     uint8_t asked;      /* TS_CONNECTING: queue pairs that got the CONNECT */

@@ -13,6 +13,7 @@
 #include "name.h"
 #include "own_port.h"
 #include "policy.h"
+#include "port_search.h"
 #include "qp.h"
 #include "sock.h"
 #include "tsock.h"
@@ -20,7 +21,7 @@
 #ifndef IP_LOCAL_PORT_RANGE
 #define IP_LOCAL_PORT_RANGE 51
 #endif
-#define CHOICES 64 /* ports tried before EADDRINUSE */
+#define CHOICES 16 /* ports of the kernel's choice before every one is tried */
 
 /* Returns the undecided socket of fd with the lock held; else NULL without the lock. */
 static struct tsock *lock_new(int fd)
@@ -95,6 +96,24 @@ static uint16_t choose(const struct tsock *s, int fd, const struct sockaddr *add
     return n.port;
 }
 
+/* Tries every ephemeral port: the TOE uses so many that the kernel's choice finds none. */
+static int bind_any(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
+                    struct tname *want)
+{
+    struct tport_search search;
+
+    tport_search_begin(&search, tport_range(fd));
+    while ((want->port = tport_search_next(&search)) != 0) {
+        if (is_held(s, want, 0))
+            continue;
+        if (tport_bind(s, fd, addr, len, want->port) == 0)
+            return 0;
+        if (errno != EADDRINUSE)
+            return -1;
+    }
+    return terr(EADDRINUSE);
+}
+
 /* Binds to a port that neither the kernel nor the TOE uses. As on Linux, even with SO_REUSEADDR
  * none in TIME-WAIT is chosen (inet_csk_find_open_port()). The port may be taken between the two
  * calls of bind(): then another one is chosen. */
@@ -114,7 +133,7 @@ static int bind_chosen(struct tsock *s, int fd, const struct sockaddr *addr, soc
         if (errno != EADDRINUSE)
             return -1;
     }
-    return terr(EADDRINUSE);
+    return bind_any(s, fd, addr, len, &want);
 }
 
 /* Returns whether bind() leaves the choice of the port to connect() (IP_BIND_ADDRESS_NO_PORT). */

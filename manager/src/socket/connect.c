@@ -20,6 +20,7 @@
 #include "option_apply.h"
 #include "own_port.h"
 #include "policy.h"
+#include "port_search.h"
 #include "qp.h"
 #include "ready.h"
 #include "sock.h"
@@ -78,15 +79,38 @@ void tconnect_ask_port(struct tsock *s)
         tqp_settle(qp);
 }
 
+/* Returns whether a failed CONNECT is to be repeated from another port of the socket's range: the
+ * TOE takes no ranges (EINVAL), or not this port for this peer. */
+static bool may_try_ports(struct tsock *s, int error)
+{
+    if (!s->within || !s->qp)
+        return false;
+    if (!s->searches) {
+        if (error != EINVAL)
+            return false;
+        s->qp->no_ranges = true;
+        s->searches = true;
+        tport_search_begin(&s->search, s->within);
+    } else if (error != EADDRINUSE && error != EADDRNOTAVAIL) {
+        return false;
+    }
+    return s->search.left != 0;
+}
+
 void tconnect_failed(uint32_t cookie, int error)
 {
     struct tsock *s = thandle_get(cookie);
 
     if (!s || s->state != TS_CONNECTING)
         return;
+    if (may_try_ports(s, error)) {
+        s->elsewhere = tctx.elsewhere = true;
+        return;
+    }
     /* Segments to a port that bind() chose reach one engine only: the others refuse it. An engine
      * may have no port of a small range. */
-    if (error == EADDRNOTAVAIL && (s->local_port || s->within) && s->asked < tctx.qps_n) {
+    if (error == EADDRNOTAVAIL && (s->local_port || s->within) && !s->searches &&
+        s->asked < tctx.qps_n) {
         s->elsewhere = tctx.elsewhere = true;
         return;
     }
@@ -101,11 +125,24 @@ void tconnect_failed(uint32_t cookie, int error)
     tflow_gone(s, error ? error : ECONNREFUSED);
 }
 
+/* Returns the port of a CONNECT: the socket's own, 0, or a range. A TOE without ranges gets one
+ * port of it after the other. */
+static uint32_t port_to_ask(struct tsock *s)
+{
+    if (!s->within) /* else local_port is that of the CONNECT before, if any */
+        return ntohs(s->local_port);
+    if (s->qp->no_ranges && !s->searches) {
+        s->searches = true;
+        tport_search_begin(&s->search, s->within);
+    }
+    return s->searches ? ntohs(tport_search_next(&s->search)) : s->within;
+}
+
 /* Sends CONNECT through the next queue pair. */
 static void ask(struct tsock *s)
 {
     uint8_t flags = s->wants_fast ? TOE_F_CONNECT_FAST : 0;
-    uint32_t to;
+    uint32_t to, port;
 
     if (flags && s->opts.fastopen_no_cookie)
         flags |= TOE_F_CONNECT_NOCOOKIE;
@@ -115,8 +152,10 @@ static void ask(struct tsock *s)
     to = s->ip6 ? tip6_entry(s->qp, &s->remote6, &s->local6) : ntohl(s->remote_ip);
     if (s->ip6)
         flags |= TOE_F_CONNECT_V6;
-    if (!tqp_send(s->qp, TOE_CMD_CONNECT, flags, ntohs(s->remote_port), s->handle, to,
-                  s->local_port ? ntohs(s->local_port) : s->within))
+    port = port_to_ask(s);
+    if (s->within && !port) /* all that is left is reserved */
+        tconnect_failed(s->handle, EADDRNOTAVAIL);
+    else if (!tqp_send(s->qp, TOE_CMD_CONNECT, flags, ntohs(s->remote_port), s->handle, to, port))
         tconnect_failed(s->handle, ECONNRESET);
     else
         tconnect_options(s);
@@ -143,6 +182,7 @@ static int start(struct tsock *s, const struct tname *to, bool fast)
     s->state = TS_CONNECTING;
     s->error = 0;
     s->asked = 0;
+    s->searches = false;
     s->eof = s->shut = s->connect_failed = s->unconnected = 0;
     s->fast = s->fast_sent = s->oob = 0;
     s->eor = (struct teor){0};

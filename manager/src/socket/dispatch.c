@@ -140,7 +140,7 @@ static void error_event(struct tqp *qp, const struct toe_cmd *c)
         struct tsock *s = thandle_get(toe_cmd_flow(c));
 
         if (s && s->state == TS_LISTEN)
-            s->error = (int)reason;
+            tlisten_refused(s, (int)reason);
         return;
     }
     if (type == TOE_CMD_BIND) {

@@ -21,6 +21,7 @@
 #include "qp.h"
 #include "ready.h"
 #include "signals.h"
+#include "sock.h"
 #include "tsock.h"
 #include "turns.h"
 #include "wait.h"
@@ -66,6 +67,13 @@ void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
     l->accept_tail = s;
     l->queued++;
     tobj_notify(&l->obj, EPOLLIN | EPOLLRDNORM);
+}
+
+void tlisten_refused(struct tsock *s, int reason)
+{
+    s->error = reason;
+    s->refused = (uint16_t)reason;
+    tobj_notify(&s->obj, EPOLLERR);
 }
 
 struct tsock *tlisten_dequeue(struct tsock *l)
@@ -136,15 +144,16 @@ void tlisten_end(struct tsock *s)
     uint32_t handle = s->handle;
 
     tlisten_no_turns(s);
-    if (s->announced)
+    if (s->announced || s->refused)
         leave_queue(s);
     else
         tlisten_drop_queue(s);
     thandle_free(handle); /* later commands find no socket */
     s->handle = 0;
     tctx.listeners--;
-    if (!s->announced)
+    if (!s->announced && !s->refused) /* of several engines some may have accepted LISTEN */
         return;
+    s->refused = 0;
     /* Waits: a peer that connects after close() must not reach it. */
     for (uint32_t q = 0; q < tctx.qps_n; q++)
         if (tqp_send(tctx.qps[q], TOE_CMD_UNLISTEN, 0, 0, handle, 0, 0))
@@ -243,6 +252,17 @@ static int wait_both(struct tsock *s, int fd, uint64_t deadline)
     return r;
 }
 
+/* Ends an accept() from a listener that the TOE has refused. A waiting program gets the error each
+ * time, as it would sleep for ever; one that polls gets it once for each LISTEN. */
+static int refused(struct tsock *s)
+{
+    int error = s->refused;
+
+    if (!tsock_take_error(s) && s->nonblock)
+        error = EAGAIN;
+    return terr(error);
+}
+
 static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen_t *len, int flags)
 {
     uint64_t deadline = 0;
@@ -270,6 +290,8 @@ static int accept_locked(struct tsock *s, int fd, struct sockaddr *addr, socklen
             if (r >= 0 || errno != EAGAIN)
                 return r;
         }
+        if (unlikely(s->refused))
+            return refused(s);
         if (s->nonblock)
             return terr(EAGAIN);
         if (!deadline)

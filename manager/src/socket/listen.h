@@ -10,6 +10,8 @@ struct tqp;
 
 /* Handles LISTEN_ESTABLISHED. */
 TOE_HIDDEN void tlisten_established(struct tqp *qp, const struct toe_cmd *c);
+/* Handles the ERROR of a LISTEN; reason: an errno. */
+TOE_HIDDEN void tlisten_refused(struct tsock *s, int reason);
 TOE_HIDDEN void tlisten_end(struct tsock *s);
 /* Removes a connection from the accept queue: another process that listens there has got it. */
 TOE_HIDDEN void tlisten_stale(struct tsock *s);

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* announce.c - LISTEN: announces listeners to the TOE (announce.h). */
+#include <string.h>
+
 #include "announce.h"
 #include "ctx.h"
+#include "host.h"
 #include "ip6.h"
 #include "listen_defer.h"
+#include "log.h"
 #include "option.h"
 #include "option_apply.h"
 #include "qp.h"
+#include "stranded.h"
 #include "tsock.h"
 
 struct tsock *tlisten_in_turns;
 bool tlisten_some_weak;
+#define AGAIN_NS NSEC
+
 static bool unsettled; /* a turn has begun since tlisten_settle() */
 
 /* Returns the backlog for LISTEN. As on Linux 0 lets one connection wait, and a negative one is the
@@ -89,6 +96,7 @@ static void send_listen(struct tsock *s, bool weak)
 static void announce(struct tsock *s, bool weak)
 {
     s->announcing = 1;
+    s->refused = 0;
     if (!weak && has_turns(s))
         send_listen(s, true); /* so the TOE knows that processes take turns */
     send_listen(s, weak);
@@ -102,12 +110,26 @@ static void announce(struct tsock *s, bool weak)
     s->announcing = 0;
 }
 
+/* Handles a LISTEN that the TOE has refused: the next use of the listener tries again, after a
+ * second, so that a program which waits for it in a loop does not spin. */
+static void refused(struct tsock *s)
+{
+    tlog("the TOE refuses to listen on port %u: %s; this process cannot accept there",
+         ntohs(s->local_port), strerror(s->refused));
+    s->announced = 0;
+    s->listen_again_at = tclock_ns() + AGAIN_NS;
+    if (s->inherited)
+        tstranded_refused(s);
+}
+
 /* Waits once for LISTEN and its options together: on a busy machine each wait costs a turn of this
  * process and one of the engine. */
 void tlisten_announce(struct tsock *s, bool weak)
 {
     announce(s, weak);
     tctx_settle();
+    if (unlikely(s->refused))
+        refused(s);
 }
 
 void tlisten_begin(struct tsock *s)
@@ -135,7 +157,7 @@ void tsock_watch(struct tsock *s)
         return;
     }
     s->used = 1;
-    if (!s->announced && tctx_need() && !s->announced)
+    if (!s->announced && !s->refused && tctx_need() && !s->announced)
         tlisten_announce(s, true);
     tlisten_some_weak |= s->weak;
 }
@@ -150,6 +172,8 @@ void tsock_use(struct tsock *s)
         unsettled = true;
         return;
     }
+    if (s->refused && tclock_ns() < s->listen_again_at)
+        return;
     if (s->state == TS_LISTEN && tctx_need() && (!s->announced || s->weak))
         tlisten_announce(s, false);
 }

@@ -18,6 +18,7 @@
 #include "lock.h"
 #include "log.h"
 #include "qp.h"
+#include "stranded.h"
 #include "tsock.h"
 
 #define RETRY_NS       (100 * 1000000ull)
@@ -91,6 +92,7 @@ static bool attach_all(void)
     tctx.idle_looks = 0;
     tctx.state = TC_UP;
     logged_error[0] = '\0'; /* log it again if it comes back */
+    tstranded_attached();
     if (tctx.cfg.place != TPLACE_TOED)
         thandle_each(announce_here);
     return true;
@@ -174,6 +176,7 @@ bool tctx_retry(void)
     tctx.retry_at = now + RETRY_NS;
     if (!attach_all()) {
         log_retry(now);
+        tstranded_unattached();
         return false;
     }
     thandle_each(announce_used);

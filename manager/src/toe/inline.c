@@ -22,6 +22,7 @@
 #include "env.h"
 #include "inline.h"
 #include "internal.h"
+#include "log.h"
 #include "qp.h"
 #include "tsock.h"
 
@@ -175,6 +176,8 @@ static int open_inside(struct tqp *qp, const struct tconfig *cfg, char *err, siz
     tinline_inside--;
     if (!qp->inside)
         return -1;
+    if (a.note[0])
+        tlog_once("the engine has %s", a.note);
     tqp_use_area(qp, a.area);
     if (qp->direct) {
         qp->ctl_fd = tfd_internal(sys_fcntl(a.wake_fd, F_DUPFD_CLOEXEC, 0));

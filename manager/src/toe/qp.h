@@ -34,6 +34,7 @@ struct tqp {
     bool breached;      /* broken by a breach, which has been logged */
     bool no_bind;       /* the TOE has no BIND */
     bool no_port;       /* ... no PORT */
+    bool no_ranges;     /* ... no range of ports in CONNECT */
     int doorbell_fd, irq_fd, ctl_fd, mem_fd;
     uint32_t engine, qp_id;
     uint32_t addresses;           /* entries of the address table written, free-running */
