@@ -35,7 +35,8 @@ void ports_save(struct ports *p, struct toec_image_out *o, struct takeover *t)
         toec_image_int(o, TAG_FD, takeover_fd(t, e->fd_plus_1 - 1));
         toec_image_int(o, TAG_IP6, (toec_u64)p->ip6);
         toec_image_bytes(o, TAG_WAIT_AT, &e->wait_at, sizeof(e->wait_at));
-        toec_image_bytes(o, TAG_PLACES, e->place, (unsigned)(e->places * sizeof(*e->place)));
+        if (e->places) /* `place` may be NULL otherwise */
+            toec_image_bytes(o, TAG_PLACES, e->place, (unsigned)(e->places * sizeof(*e->place)));
         toec_image_end(o);
     }
     pthread_mutex_unlock(&p->lock);
