@@ -17,7 +17,9 @@
  * not notice. For TOEDEV_HELLO_RTT the text contains the round trips that an engine has timed; name
  * holds the engine's number and that of the first sample wanted, "0 1234". For TOEDEV_HELLO_FLOWS
  * the text lists listeners and flows; name holds where to begin, "0 0 0" or the `next` of the
- * answer before.
+ * answer before. For TOEDEV_HELLO_TRACE the text contains the last events of a flow, name is
+ * "flow ID", ID as TOEDEV_HELLO_FLOWS reports it; or it lists the flows that have events, ended
+ * ones too, and name is "list 0 0" or the `next` of the answer before.
  *
  * On a queue pair's connection the host may send one message: struct toedev_hello with kind
  * TOEDEV_HELLO_MOVED and a pidfd by SCM_RIGHTS. From then on the queue pair ends with that process,
@@ -48,7 +50,8 @@ enum toedev_hello_kind {
     TOEDEV_HELLO_TAKE_OVER = 5,
     TOEDEV_HELLO_RTT = 6,
     TOEDEV_HELLO_MOVED = 7,
-    TOEDEV_HELLO_FLOWS = 8
+    TOEDEV_HELLO_FLOWS = 8,
+    TOEDEV_HELLO_TRACE = 9
 };
 
 struct toedev_hello {

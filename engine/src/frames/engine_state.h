@@ -32,6 +32,7 @@ struct qp;
 struct handover;
 struct shared;
 struct routes;
+struct traces;
 
 /* The parameters of engine_new(). */
 struct engine_config {
@@ -112,6 +113,7 @@ struct engine {
     struct slot *dirty_first, *dirty_last; /* flow records to refresh, oldest first */
     struct slot *abort_first;              /* flows to reset at the end of the step */
     uint64_t counters[EC_MAX];
+    struct traces *traces;         /* events of flows; NULL: no memory for them */
     struct trips *trips;           /* NULL: not requested yet */
     uint64_t claims, claim_log_at; /* claims of our address by other hosts; when to log again */
 

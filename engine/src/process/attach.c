@@ -152,7 +152,7 @@ static void check_hello(struct hello_message *m, ssize_t len)
         m->wrong = "not a hello of the device contract";
     else if (m->hello.version != TOEDEV_CONTRACT_VERSION)
         m->wrong = "another version of the device contract; use libtoe and toed of one release";
-    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_FLOWS)
+    else if (m->hello.kind < TOEDEV_HELLO_ATTACH || m->hello.kind > TOEDEV_HELLO_TRACE)
         m->wrong = "neither attach nor query";
     else
         m->kind = m->hello.kind;

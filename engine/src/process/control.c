@@ -31,6 +31,7 @@
 #include "silent.h"
 #include "stats.h"
 #include "switch.h"
+#include "trace_json.h"
 #include "trips_json.h"
 
 #define CLIENTS_AT_FIRST 64u
@@ -195,6 +196,11 @@ static int client_message(struct control *c, struct client *cl)
     if (m.kind == TOEDEV_HELLO_FLOWS) {
         attach_discard(&m);
         query_answer(cl->fd, flows_json(c, m.hello.name));
+        return -1;
+    }
+    if (m.kind == TOEDEV_HELLO_TRACE) {
+        attach_discard(&m);
+        query_answer(cl->fd, trace_json(c, m.hello.name));
         return -1;
     }
     if (m.kind == TOEDEV_HELLO_REGISTERS) {

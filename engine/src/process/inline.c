@@ -36,6 +36,7 @@
 #include "setup.h"
 #include "stats.h"
 #include "switch.h"
+#include "trace_json.h"
 #include "trips_json.h"
 
 /* At the end, how long to wait for RSTs to be sent. */
@@ -218,6 +219,8 @@ static int hear_asker(struct toedev_inline *t, int fd)
         query_answer(fd, trips_json(&t->control, m.hello.name));
     else if (m.kind == TOEDEV_HELLO_FLOWS)
         query_answer(fd, flows_json(&t->control, m.hello.name));
+    else if (m.kind == TOEDEV_HELLO_TRACE)
+        query_answer(fd, trace_json(&t->control, m.hello.name));
     for (i = 0; i < ASKERS_MAX; i++)
         if (t->askers[i] == fd) { /* the rest stays in the order of age */
             memmove(t->askers + i, t->askers + i + 1, (ASKERS_MAX - 1 - i) * sizeof(fd));
