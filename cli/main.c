@@ -16,15 +16,18 @@
 #include "rtt/rtt.h"
 #include "run/run.h"
 #include "stats.h"
+#include "top/top.h"
+#include "trace/trace.h"
 
 static const struct verb {
     const char *name;
     int (*run)(int argc, char **argv); /* argv[0] is the name; returns an exit code */
 } verbs[] = {{"run", cli_run},     {"flows", cli_flows},     {"stats", cli_stats},
              {"bench", cli_bench}, {"offload", cli_offload}, {"reg", cli_reg},
-             {"rtt", cli_rtt},     {"metrics", cli_metrics}};
+             {"rtt", cli_rtt},     {"metrics", cli_metrics}, {"trace", cli_trace},
+             {"top", cli_top}};
 
-#define VERBS "run, flows, stats, metrics, bench, offload, reg or rtt"
+#define VERBS "run, flows, trace, top, stats, metrics, bench, offload, reg or rtt"
 
 static const struct verb *find(const char *name)
 {

@@ -96,18 +96,19 @@ int cli_connect(const char *path, char *why, size_t why_size)
     return -1;
 }
 
-char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
+char *cli_ask_quietly(int fd, unsigned kind, const char *name, size_t *size, char *why,
+                      size_t why_size)
 {
     struct toedev_hello hello = {
         .magic = TOEDEV_MAGIC, .version = TOEDEV_CONTRACT_VERSION, .kind = kind};
     struct timeval limit = {.tv_sec = ANSWER_SECONDS};
-    char *text, why[160];
+    char *text;
     ssize_t n;
 
     snprintf(hello.name, sizeof hello.name, "%s", name);
     if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ||
         send(fd, &hello, sizeof hello, MSG_NOSIGNAL) < 0) {
-        cli_message("cannot send the request to toed: %s", strerror(errno));
+        snprintf(why, why_size, "cannot send the request to toed: %s", strerror(errno));
         return NULL;
     }
     /* The answer is one message of any size: query its length, then receive it. */
@@ -115,21 +116,28 @@ char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
         n = recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC);
     } while (n < 0 && errno == EINTR);
     if (n <= 0) {
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-            explain_silence(fd, why, sizeof why);
-            cli_message("%s", why);
-        } else {
-            cli_message("toed closed the connection without an answer");
-        }
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            explain_silence(fd, why, why_size);
+        else
+            snprintf(why, why_size, "toed closed the connection without an answer");
         return NULL;
     }
     text = malloc((size_t)n);
     if (!text || recv(fd, text, (size_t)n, 0) != n) {
-        cli_message("cannot receive the answer of toed (%zd bytes): %s", n,
-                    text ? "it was cut short" : "no memory");
+        snprintf(why, why_size, "cannot receive the answer of toed (%zd bytes): %s", n,
+                 text ? "it was cut short" : "no memory");
         free(text);
         return NULL;
     }
     *size = (size_t)n;
+    return text;
+}
+
+char *cli_ask(int fd, unsigned kind, const char *name, size_t *size)
+{
+    char why[160], *text = cli_ask_quietly(fd, kind, name, size, why, sizeof why);
+
+    if (!text)
+        cli_message("%s", why);
     return text;
 }

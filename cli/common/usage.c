@@ -21,6 +21,8 @@
 static const char head[] =
     "usage: " RUN
     "       toehold flows [--json] [--socket PATH] [FILTER...] (toehold flows --help)\n"
+    "       toehold trace [FLOW] [--follow SECONDS [--svg FILE]] ... (toehold trace --help)\n"
+    "       toehold top [--every SECONDS] [--batch N] [--json] ... (toehold top --help)\n"
     "       " STATS "       toehold metrics [--listen ADDRESS:PORT|unix:PATH] [--socket PATH]\n"
     "       toehold bench pingpong|bulk|conns|http|serve ... (toehold bench --help)\n"
     "       " OFFLOAD
@@ -48,6 +50,10 @@ static const char run_text[] =
     "    --hybrid NAME   configuration of the hybrid TOE: software (the only one yet)\n";
 
 static const char flows_text[] = "flows    lists listeners and flows, as ss -tinop\n";
+static const char trace_text[] =
+    "trace    prints the last events of a flow, also after it has ended\n";
+static const char top_text[] =
+    "top      shows rates of engines and flows, on a terminal or as text\n";
 static const char stats_text[] =
     "stats    prints the figures of toed that are not zero, with their meaning; --json: as JSON\n"
     "  --all             zeros and offloads too\n"
@@ -72,8 +78,8 @@ static const char exit_text[] =
 
 void cli_usage(void)
 {
-    printf("%s\n%s%s%s%s%s%s%s%s%s", head, run_text, flows_text, stats_text, metrics_text,
-           bench_text, offload_text, reg_text, rtt_text, exit_text);
+    printf("%s\n%s%s%s%s%s%s%s%s%s%s%s", head, run_text, flows_text, trace_text, top_text,
+           stats_text, metrics_text, bench_text, offload_text, reg_text, rtt_text, exit_text);
 }
 
 void cli_usage_of(const char *verb)
