@@ -72,6 +72,10 @@ def flows(socket: object, *words: str) -> dict:
     return json.loads(done.stdout)
 
 
+def asked(verb: str, socket: object, *words: str) -> dict:
+    return json.loads(proc.run([TOEHOLD, verb, "--json", "--socket", socket, *words]).stdout)
+
+
 def redis(lab: labs.Lab) -> list[str]:
     return ["redis-server", "--bind", lab.ip, "--protected-mode", "no", "--save", ""]
 
@@ -109,6 +113,12 @@ def test_nginx_of_one_worker(either, tmp_path):
             [flow] = flows(f"/run/toehold/inline-{worker}.sock", "sport = :80")["flows"]
             assert (flow["pid"], flow["toe"]) == (worker, either.engine)
             assert flow["bytes_acked"] > 3_000_000
+            answer = asked("trace", f"/run/toehold/inline-{worker}.sock", flow["flow"])
+            assert [e["event"] for e in answer["events"][:2]] == ["syn_received", "established"]
+            assert answer["now"]["flow"] == flow["flow"]
+            words = ["--batch", "1", "--every", "1"]
+            [engine] = asked("top", f"/run/toehold/inline-{worker}.sock", *words)["engines"]
+            assert (engine["cpu_percent"] is None) == (either.engine == "inline")
         either.client.run(["wrk", "-d1", "-t1", "-c20", f"http://{either.ip}/hello"])
         said = stats(f"/run/toehold/inline-{worker}.sock")
         assert said["engines"][0]["counters"]["tcp_established"] > 20

@@ -140,6 +140,23 @@ def test_a_refused_connect_of_a_program_that_has_ended(make_lab):
     assert answer["process"].startswith("python")
 
 
+def test_after_a_take_over(make_lab):
+    """Events begin again, with the state; later ones follow."""
+    lab = make_lab()
+    with Robot(lab) as robot:
+        robot.listen(lab.ip, PORT)
+        with lab.connect(PORT) as peer:
+            robot.accept()
+            lab.toed.take_over()
+            answer = trace(lab, flow_of(lab)["flow"])
+            assert names(answer) == ["taken_over"]
+            assert answer["events"][0]["state"] == "established"
+            assert (answer["local"], answer["local_port"]) == (lab.ip, PORT)
+            peer.close()
+            proc.wait_until(lambda: flow_of(lab)["state"] == "close-wait", "the FIN")
+            assert names(trace(lab, flow_of(lab)["flow"])) == ["taken_over", "peer_closed"]
+
+
 def test_loss(make_lab):
     """Retransmissions and recoveries of a stream that loses frames."""
     lab = make_lab(impair="loss=3%,seed=7")
