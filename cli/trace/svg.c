@@ -7,19 +7,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <toe/device.h>
+
 #include "find.h"
 #include "svg.h"
 
-#define WIDTH      1000
-#define LEFT       90
-#define RIGHT      20
-#define TOP        70
-#define PANEL      260
-#define SMALL      120
-#define GAP        50
-#define LINES_MAX  5
-#define NO_VALUE   (-1.0)
-#define SSTHRESH_0 0x7fffffff /* no loss has set it yet */
+#define WIDTH     1000
+#define LEFT      90
+#define RIGHT     20
+#define TOP       70
+#define PANEL     260
+#define SMALL     120
+#define GAP       50
+#define LINES_MAX 5
+#define NO_VALUE  (-1.0)
 
 /* What is drawn of a sample. */
 struct line {
@@ -78,7 +79,7 @@ static double value_of(const json_t *sample, const struct line *l)
 {
     long long v = number(sample, l->value);
 
-    if (strcmp(l->value, "ssthresh") == 0 && v >= SSTHRESH_0)
+    if (strcmp(l->value, "ssthresh") == 0 && (v == 0 || v >= TOEDEV_SSTHRESH_NONE))
         return NO_VALUE;
     return (double)(l->minus ? v - number(sample, l->minus) : v);
 }

@@ -51,7 +51,7 @@ enum toedev_hello_kind {
     TOEDEV_HELLO_RTT = 6,
     TOEDEV_HELLO_MOVED = 7,
     TOEDEV_HELLO_FLOWS = 8,
-    TOEDEV_HELLO_TRACE = 9
+    TOEDEV_HELLO_TRACE = 10
 };
 
 struct toedev_hello {
