@@ -154,16 +154,14 @@ static void draw_help(void)
         "toehold top: keys",
         "  up, down, j, k    choose a flow",
         "  Enter             its details and last events; Esc or Backspace: back",
-        "  t r l d c u       sort by bytes sent, bytes received, retransmissions, RTT, cwnd, "
-        "queued",
+        "  t r l d c u       sort by bytes sent, received, retransmissions, RTT, cwnd, queued",
         "  R                 reverse the order",
         "  p                 pause",
         "  h, ?              this help",
         "  q                 quit",
         "",
-        "Rates are per second. Poll% is the share of time in polls that found no work; it is a "
-        "part",
-        "of CPU%. Rows between engines and flows are drops by reason, with their totals."};
+        "Rates are per second. Poll% is the share of time in polls that found no work, a part of",
+        "CPU%. Rows between engines and flows are drops by reason, with their totals."};
     size_t i;
 
     for (i = 0; i < sizeof rows / sizeof *rows; i++)

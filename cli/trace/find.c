@@ -61,7 +61,6 @@ static bool read_end(const char *text, uint8_t address[16], uint16_t *port, char
 /* Checks "ENGINE.RING.SERIAL". */
 static bool is_id(const char *text)
 {
-    static const uint64_t most[3] = {UINT32_MAX, UINT32_MAX, UINT32_MAX};
     char copy[FIND_ID_MAX], want[TOE_NUMBER_WANT], *save = NULL, *part;
     uint64_t value;
     unsigned n = 0;
@@ -69,9 +68,9 @@ static bool is_id(const char *text)
     if (strlen(text) >= sizeof copy || strstr(text, "..") || text[0] == '.' ||
         text[strlen(text) - (text[0] != '\0')] == '.')
         return false;
-    strcpy(copy, text);
+    snprintf(copy, sizeof copy, "%s", text);
     for (part = strtok_r(copy, ".", &save); part; part = strtok_r(NULL, ".", &save), n++)
-        if (n == 3 || !toe_number(part, 0, most[n], &value, want, sizeof want))
+        if (n == 3 || !toe_number(part, 0, UINT32_MAX, &value, want, sizeof want))
             return false;
     return n == 3;
 }

@@ -86,6 +86,7 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct slot) == 128, "two cache lin
 
 #define SHARED_IP6 0x10000u
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): whole cache lines */
 struct qp {
     struct engine *engine;
     uint32_t id;

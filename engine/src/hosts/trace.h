@@ -59,23 +59,28 @@ enum { TRACE_SENT, TRACE_READ };
 
 /* A flow's ring with its first block; the others are apart (trace.c). */
 struct trace_ring {
-    struct trace_event *next; /* where the next event goes */
-    union {
-        uint32_t n[2]; /* by TRACE_SENT and TRACE_READ */
-        uint64_t any;
-    } calls;                /* successive SENDs and RECVs that are not events yet, ... */
-    uint64_t call_at[2];    /* ... the time of the last one, CLOCK_MONOTONIC in ns, ... */
-    uint32_t call_bytes[2]; /* ... and what they add up to */
-    uint32_t blocks;        /* full blocks of events so far */
-    uint16_t named, ended;
-    struct trace_ring *follow; /* in the list of free rings, or of ended ones */
-    struct trace_owner *owner; /* NULL: never used */
-    uint32_t serial;           /* flows so far that have used it */
-    uint32_t slot;             /* of the queue pair */
-    /* From the first flow record on (named). */
-    uint8_t local[16], remote[16];
-    uint16_t local_port, remote_port;
-    _Alignas(128) struct trace_event first[TRACE_BLOCK]; /* block of events */
+    union { /* memory of rings is aligned to pages, so that blocks are aligned to their size */
+        struct {
+            struct trace_event *next; /* where the next event goes */
+            union {
+                uint32_t n[2]; /* by TRACE_SENT and TRACE_READ */
+                uint64_t any;
+            } calls;                /* successive SENDs and RECVs that are not events yet, ... */
+            uint64_t call_at[2];    /* ... the time of the last one, CLOCK_MONOTONIC in ns, ... */
+            uint32_t call_bytes[2]; /* ... and what they add up to */
+            uint32_t blocks;        /* full blocks of events so far */
+            uint16_t named, ended;
+            struct trace_ring *follow; /* in the list of free rings, or of ended ones */
+            struct trace_owner *owner; /* NULL: never used */
+            uint32_t serial;           /* flows so far that have used it */
+            uint32_t slot;             /* of the queue pair */
+            /* From the first flow record on (named). */
+            uint8_t local[16], remote[16];
+            uint16_t local_port, remote_port;
+        };
+        uint8_t lines[TRACE_BLOCK_BYTES];
+    };
+    struct trace_event first[TRACE_BLOCK]; /* block of events */
 };
 _Static_assert(sizeof(struct trace_ring) == 256 &&
                    TRACE_BLOCK * sizeof(struct trace_event) == TRACE_BLOCK_BYTES,
