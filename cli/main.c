@@ -20,6 +20,8 @@
 #include "rtt/rtt.h"
 #include "run/run.h"
 #include "stats.h"
+#include "top/top.h"
+#include "trace/trace.h"
 
 static const struct verb {
     const char *name;
@@ -30,6 +32,8 @@ static const struct verb {
     {"run", cli_run, false, "executes a command; the TOE carries its TCP sockets"},
     {"doctor", cli_doctor, false, "examines this machine and toed, with cures"},
     {"flows", cli_flows, false, "lists listeners and flows, as ss -tinop"},
+    {"trace", cli_trace, false, "shows the last events of a flow, or draws it"},
+    {"top", cli_top, false, "shows flows and engines with their rates, as top"},
     {"capture", cli_capture, false, "shows or writes the frames of the TOE, as tcpdump"},
     {"stats", cli_stats, false, "prints the figures of toed with their meaning"},
     {"metrics", cli_metrics, false, "prints or serves them as OpenMetrics (Prometheus)"},

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "frames/sums.h"
+#include "hosts/trace.h"
 
 #include "count.h"
 
@@ -27,6 +28,15 @@ static void settle(struct world *w)
         ;
 }
 
+static int traced = 1;
+
+/* Without rings of events (toehold trace), to count what these cost. */
+static void untrace(struct engine *e)
+{
+    traces_free(e->traces);
+    e->traces = NULL;
+}
+
 static void set_up(struct world *w, uint32_t offload)
 {
     struct toedev_qp_config cfg = bench_qp_config(16);
@@ -37,6 +47,10 @@ static void set_up(struct world *w, uint32_t offload)
     bench_init(&w->t);
     offload_set(w->t.a, offload);
     offload_set(w->t.b, offload);
+    if (!traced) {
+        untrace(w->t.a);
+        untrace(w->t.b);
+    }
     host_attach(&w->t, w->t.a, &w->x, &cfg);
     host_attach(&w->t, w->t.b, &w->y, &cfg);
 }
@@ -178,6 +192,18 @@ static void connection(unsigned events)
     }
 }
 
+static void request_untraced(unsigned events)
+{
+    traced = 0;
+    request(events);
+}
+
+static void connection_untraced(unsigned events)
+{
+    traced = 0;
+    connection(events);
+}
+
 int main(int argc, char **argv)
 {
     static const struct count_case cases[] = {
@@ -185,6 +211,8 @@ int main(int argc, char **argv)
         {"bulk", bulk_plain},
         {"bulk_joined", bulk_joined},
         {"connection", connection},
+        {"request_untraced", request_untraced},
+        {"connection_untraced", connection_untraced},
     };
 
     return count_main(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));

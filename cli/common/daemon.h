@@ -16,6 +16,9 @@ int cli_connect(const char *path, char *why, size_t why_size);
 /* Sends a hello of this kind (enum toedev_hello_kind) and name, and receives the answer. Returns
  * the answer as text that the caller frees, or NULL after a message. */
 char *cli_ask(int fd, unsigned kind, const char *name, size_t *size);
+/* Does the same, with the reason in `why` instead of a message. */
+char *cli_ask_quietly(int fd, unsigned kind, const char *name, size_t *size, char *why,
+                      size_t why_size);
 
 /* The same without a message: NULL with the reason in `why`. */
 char *cli_ask_quietly(int fd, unsigned kind, const char *name, size_t *size, char *why,

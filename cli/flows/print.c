@@ -138,10 +138,13 @@ void print_flow(const json_t *entry)
     end_text(entry, "local", "local_port", local, sizeof local);
     end_text(entry, "remote", "remote_port", remote, sizeof remote);
     user_text(number(entry, "uid"), user, sizeof user);
-    printf("%-10s %7lld %7lld %28s %28s  %s,pid=%lld,user=%s,%s,engine=%lld,qp=%lld\n", state,
+    printf("%-10s %7lld %7lld %28s %28s  %s,pid=%lld,user=%s,%s,engine=%lld,qp=%lld", state,
            number(entry, "recv_queue"), number(entry, "send_queue"), local, remote,
            word(entry, "process"), number(entry, "pid"), user, word(entry, "toe"),
            number(entry, "engine"), number(entry, "qp"));
+    if (json_object_get(entry, "flow")) /* the name of a flow for toehold trace */
+        printf(",flow=%s", word(entry, "flow"));
+    putchar('\n');
     if (json_object_get(entry, "congestion"))
         print_tcp(entry);
 }

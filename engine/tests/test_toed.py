@@ -228,7 +228,7 @@ class Attached(unittest.TestCase):
             ({"fds": [], "version": 2}, "version"),
             ({"fds": [], "kind": 7}, "yet to come"),
             ({"fds": [], "kind": 9}, "such a capture"),
-            ({"fds": [], "kind": 11}, "neither"),
+            ({"fds": [], "kind": 99}, "neither"),
             ({"fds": []}, "0 descriptors"),
             ({"fds": [memfd()]}, "1 descriptors"),
             ({"fds": [memfd(), eventfd(), eventfd()]}, "3 descriptors"),

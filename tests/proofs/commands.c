@@ -17,6 +17,8 @@ static struct engine e;
 static struct qp qp;
 static struct slot slots[SLOTS];
 static struct toe_cmd ring[RING];
+static struct trace_ring events;
+static struct trace_ring *traces[SLOTS]; /* slot 0 may have a ring of events, with room */
 static uint8_t area[ADDRESSES * sizeof(struct toedev_address)];
 
 int toec_send(struct toec_stack *s, struct toec_tcb *flow, toec_u32 n, int push, toec_time now)
@@ -55,6 +57,31 @@ int shared_connect(struct slot *s, const struct toec_addr *local, const struct t
 void hold_drop(struct slot *s)
 {
     PROVE(s == &slots[0] || s == &slots[1]);
+}
+
+/* Events are not part of this proof (engine/tests/test_trace.c). */
+void trace_begin(struct slot *s, enum trace_event_kind what, uint32_t value)
+{
+    (void)what;
+    (void)value;
+    PROVE(s == &slots[0]);
+}
+
+void trace_end(struct slot *s, uint32_t reason)
+{
+    (void)reason;
+    PROVE(s == &slots[0]);
+}
+
+void trace_settle(const struct engine *of, struct trace_ring *r)
+{
+    PROVE(of == &e && r == &events);
+}
+
+void trace_next_block(const struct traces *t, struct trace_ring *r)
+{
+    (void)t;
+    PROVE(r == &events);
 }
 
 /* Reasons of core/ are small negative numbers (core.h). */
@@ -108,9 +135,13 @@ void proof(void)
 
         slots[i] = any;
         slots[i].qp = &qp;
+        slots[i].index = i;
     }
     qp.engine = &e;
     qp.slots = slots;
+    events.next = &events.first[nondet_u8() % TRACE_BLOCK];
+    traces[0] = nondet_u8() & 1 ? &events : NULL;
+    qp.traces = traces;
     qp.area = area;
     qp.cfg.slots = SLOTS;
     qp.cfg.addresses = ADDRESSES;

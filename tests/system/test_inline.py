@@ -72,6 +72,10 @@ def flows(socket: object, *words: str) -> dict:
     return json.loads(done.stdout)
 
 
+def asked(verb: str, socket: object, *words: str) -> dict:
+    return json.loads(proc.run([TOEHOLD, verb, "--json", "--socket", socket, *words]).stdout)
+
+
 def redis(lab: labs.Lab) -> list[str]:
     return ["redis-server", "--bind", lab.ip, "--protected-mode", "no", "--save", ""]
 
@@ -115,6 +119,12 @@ def test_nginx_of_one_worker(either, tmp_path):
 
             # the client has read the last bytes before it acknowledges them
             proc.wait_until(lambda: acked() > 3_000_000, "all bytes are acknowledged")
+            answer = asked("trace", sock, flow["flow"])
+            assert [e["event"] for e in answer["events"][:2]] == ["syn_received", "established"]
+            assert answer["now"]["flow"] == flow["flow"]
+            words = ["--batch", "1", "--every", "1"]
+            [engine] = asked("top", sock, *words)["engines"]
+            assert (engine["cpu_percent"] is None) == (either.engine == "inline")
         either.client.run(["wrk", "-d1", "-t1", "-c20", f"http://{either.ip}/hello"])
         said = stats(f"/run/toehold/inline-{worker}.sock")
         assert said["engines"][0]["counters"]["tcp_established"] > 20

@@ -7,6 +7,8 @@ import pytest
 
 from bench import callgrind, instructions
 
+WITHIN = ("engine_step", "netio_*")
+
 
 def test_counts_are_those_of_the_baseline():
     baseline = instructions.read_baseline()
@@ -16,6 +18,16 @@ def test_counts_are_those_of_the_baseline():
         )
     told = instructions.moved(instructions.measure(), baseline["counts"])
     assert not told, f"{told}; `{instructions.RECORD}` records these if they are intended"
+
+
+@pytest.mark.parametrize("case", ["request", "connection"])
+def test_events_of_flows_cost_at_most_one_per_cent(case):
+    """The rings of toehold trace, against the same without them."""
+    traced, untraced = (
+        instructions.count(instructions.Case("count_engine", name, "", "", WITHIN, 256))
+        for name in (case, f"{case}_untraced")
+    )
+    assert untraced < traced <= 1.01 * untraced
 
 
 def test_what_moved_is_told_with_how_far():

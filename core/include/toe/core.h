@@ -31,6 +31,35 @@ enum toec_ecn_policy {
     TOEC_ECN_PASSIVE
 };
 
+/*
+ * What toec_config.trace reports: all that happens to a flow except segments in order, the events
+ * of toec_port_event(), and what the owner's own commands cause. Sequence numbers are relative to
+ * the ISS (the SYN is 0), and SND.UNA unless noted.
+ */
+enum toec_trace_kind {
+    TOEC_T_RETRANSMIT = 1, /* of value bytes from this sequence number */
+    TOEC_T_OWN_WINDOW,     /* a segment offers no window, as the owner does not read; RCV.NXT,
+                            * relative to the IRS */
+    TOEC_T_STATE,          /* value: the new enum toec_state; no sequence number */
+    TOEC_T_TIMEOUT,        /* the RTO expired; value: timeouts without progress, with this one */
+    TOEC_T_TAIL_PROBE,     /* a tail loss probe is due (RFC 8985 7); SND.NXT */
+    TOEC_T_RECOVERY,       /* fast recovery begins; value: ssthresh */
+    TOEC_T_CWND_CUT,       /* for a lost retransmission, or a loss that a probe repaired; value:
+                            * ssthresh */
+    TOEC_T_ECN_CUT,        /* for a mark of the network (RFC 3168, RFC 8257); value: cwnd before */
+    TOEC_T_RECOVERED,      /* recovery ends, also after a timeout; value: ssthresh */
+    TOEC_T_UNDO,           /* a spurious retransmission; the window is restored; value: cwnd */
+    TOEC_T_WINDOW_CLOSED,  /* data waits for the peer's window; value: that window */
+    TOEC_T_WINDOW_PROBE,   /* value: probes without progress, with this one */
+    TOEC_T_WINDOW_OPEN,    /* value: the peer's window */
+    TOEC_T_KEEPALIVE,      /* value: probes without an answer, with this one */
+    TOEC_T_PATH_MTU,       /* value: the lower path MTU */
+    TOEC_T_ERROR,          /* a soft error; value: enum toec_reason */
+    TOEC_T_RST_RECEIVED,   /* ... and accepted */
+    TOEC_T_RST_SENT,
+    TOEC_T_MAX
+};
+
 enum toec_ip6_mode {
     TOEC_IP6_OFF = 0,
     TOEC_IP6_STATIC, /* a link-local address and the configured one; router advertisements are
@@ -111,6 +140,9 @@ struct toec_config {
      * `off`, so the callback may fetch the memory into the cache. Called while more than a dozen
      * flows wait for their turn to send. Must not change anything */
     void (*expect_send)(void *user, void *owner, toec_u32 off);
+    /* Reports an event of the flow with this owner (enum toec_trace_kind), at the time of the call
+     * into the stack; 0: not wanted. Must not call the stack */
+    void (*trace)(void *owner, enum toec_trace_kind what, toec_u32 seq, toec_u32 value);
     /* Number of this stack among the home_count stacks that share one address */
     toec_u32 home_index;
     toec_u32 home_count; /* active opens choose a port whose toec_rss_hash() maps to home_index. 0

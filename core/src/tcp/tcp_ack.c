@@ -11,6 +11,7 @@
 #include "tcp_runs.h"
 #include "tcp_sack.h"
 #include "tcp_timer.h"
+#include "tcp_trace.h"
 #include "tcp_tw.h"
 
 /* Takes an RTT sample from the timed segment, else from the echoed timestamp. Returns the sample;
@@ -51,6 +52,7 @@ static void leave_persist(struct toec_stack *s, struct toec_tcb *t, toec_time no
     t->flags &=
         ~(TOEC_F_PERSIST | TOEC_F_RTX | TOEC_F_ZWIN | TOEC_F_RTT | TOEC_F_FAST | TOEC_F_RTX_HEAD);
     t->backoff = 0; /* the delay was due to the peer's window, not to a loss */
+    toec_trace_una(s, t, TOEC_T_WINDOW_OPEN, t->snd_wnd);
     t->dupacks = 0;
     toec_runs_purge(t);
     if (t->rack.n && (t->rack.run[0].marks & TOEC_RUN_SACKED))
@@ -93,7 +95,7 @@ static int fin_acked(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     switch (t->state) {
     case TOEC_FIN_WAIT_1:
-        t->state = TOEC_FIN_WAIT_2;
+        toec_state_set(s, t, TOEC_FIN_WAIT_2);
         if (t->flags & TOEC_F_USER_GONE)
             toec_keep_start(s, t, TOEC_MS(t->linger2 * 1000ull), now);
         return 0;

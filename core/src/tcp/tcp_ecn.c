@@ -11,6 +11,7 @@
 
 #include "tcb.h"
 #include "tcp_out.h"
+#include "tcp_trace.h"
 
 #define SETUP (TOEC_TH_ECE | TOEC_TH_CWR)
 
@@ -178,6 +179,7 @@ void toec_ecn_ack(struct toec_stack *s, struct toec_tcb *t, const struct toec_se
     if (t->flags & (TOEC_F_FAST | TOEC_F_LOSS))
         return; /* the window was already cut for this window of data */
     TOEC_COUNT(s, tcp_ecn_cuts);
+    toec_trace_una(s, t, TOEC_T_ECN_CUT, t->cwnd);
     if (t->rack.episode)
         t->rack.episode->undo.on = 0; /* undoing an earlier loss must not undo this cut */
     toec_cc_congested(t, TOEC_CC_ECN, a->now);

@@ -11,6 +11,7 @@
 #include "tcp_open.h"
 #include "tcp_opt.h"
 #include "tcp_out.h"
+#include "tcp_trace.h"
 #include "tcp_urg.h"
 #include "tcp_uto.h"
 
@@ -101,7 +102,7 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     if ((t->ecn.flags & (TOEC_ECN_TX | TOEC_ECN_ECE)) && !(flags & TOEC_TH_RST))
         flags |= toec_ecn_emit(t, seq, len, &o.tos);
     toec_tcp_emit(h, t->local_port, t->remote_port, seq, t->rcv_nxt, hlen, flags,
-                  toec_window_offer(t));
+                  toec_window_offer(s, t));
     if (t->rare & TOEC_RARE_URG)
         point_urgent(t, h, seq, flags);
     o.owner = t->owner;
@@ -248,10 +249,12 @@ void toec_tcb_reset(struct toec_stack *s, struct toec_tcb *t, enum toec_reason w
 {
     /* No RST from SYN-SENT: the peer has no connection to reset (RFC 9293 3.10.5). */
     if (t->state != TOEC_SYN_SENT) {
-        if (toec_emit(s, t, toec_bare_seq(t), 0, TOEC_TH_RST | TOEC_TH_ACK, now) == 0)
+        if (toec_emit(s, t, toec_bare_seq(t), 0, TOEC_TH_RST | TOEC_TH_ACK, now) == 0) {
             TOEC_COUNT(s, tcp_rst_sent);
-        else
+            toec_trace(s, t, TOEC_T_RST_SENT, toec_bare_seq(t) - t->iss, 0);
+        } else {
             TOEC_COUNT(s, tx_unresolved_drop);
+        }
     }
     toec_tcb_gone(s, t, why);
 }

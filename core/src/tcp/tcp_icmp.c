@@ -9,6 +9,7 @@
 #include "tcp.h"
 #include "tcp_if.h"
 #include "tcp_timer.h"
+#include "tcp_trace.h"
 
 /*
  * Returns not 0 for errors that end a connection attempt: protocol and port unreachable (RFC 9293
@@ -59,6 +60,7 @@ void toec_tcp_icmp_error(struct toec_stack *s, const struct toec_icmp_err *e, to
         return;
     }
     TOEC_COUNT(s, tcp_icmp_soft);
+    toec_trace_una(s, t, TOEC_T_ERROR, (toec_u32)why);
     soft_error(t, why);
     if (t->state >= TOEC_ESTABLISHED && !(t->flags & TOEC_F_USER_GONE))
         toec_event(s, t, TOEC_EV_ERROR, (toec_u32)why);
@@ -73,6 +75,7 @@ void toec_unreachable(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         toec_tcb_gone(s, t, TOEC_R_HOSTUNREACH);
         return;
     }
+    toec_trace_una(s, t, TOEC_T_ERROR, TOEC_R_HOSTUNREACH);
     soft_error(t, TOEC_R_HOSTUNREACH);
     if (t->state >= TOEC_ESTABLISHED && !(t->flags & TOEC_F_USER_GONE))
         toec_event(s, t, TOEC_EV_ERROR, TOEC_R_HOSTUNREACH);

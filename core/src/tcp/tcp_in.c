@@ -14,6 +14,7 @@
 #include "tcp_out.h"
 #include "tcp_sack.h"
 #include "tcp_text.h"
+#include "tcp_trace.h"
 #include "tcp_urg.h"
 #include "tcp_uto.h"
 
@@ -110,6 +111,7 @@ static void on_rst(struct toec_stack *s, struct toec_tcb *t, const struct toec_s
         return;
     }
     TOEC_COUNT(s, tcp_rst_received);
+    toec_trace_una(s, t, TOEC_T_RST_RECEIVED, 0);
     if (t->fo.flags & TOEC_FO_SYN)
         toec_tfo_end(s, t, 1, now);
     if (t->state == TOEC_SYN_RECEIVED)

@@ -11,6 +11,7 @@
 #include "tcp_listen.h"
 #include "tcp_text.h"
 #include "tcp_timer.h"
+#include "tcp_trace.h"
 #include "tcp_uto.h"
 
 /* Returns the MSS to advertise: the path's MTU less the fixed headers. RFC 9293 MUST-67, SHLD-6;
@@ -108,7 +109,7 @@ void toec_established(struct toec_stack *s, struct toec_tcb *t, const struct toe
     if (t->flags & TOEC_F_KEEPALIVE)
         toec_keep_start(s, t, TOEC_MS_LEAST(t->keep_idle * 1000ull), now);
     if (t->flags & TOEC_F_FIN)
-        t->state = TOEC_FIN_WAIT_1; /* closed while opening (RFC 9293 3.10.4) */
+        toec_state_set(s, t, TOEC_FIN_WAIT_1); /* closed while opening (RFC 9293 3.10.4) */
     toec_pend(s, t);
 }
 
@@ -127,6 +128,7 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
     if (g->flags & TOEC_TH_RST) {
         if (ack) {
             TOEC_COUNT(s, tcp_rst_received);
+            toec_trace_una(s, t, TOEC_T_RST_RECEIVED, 0);
             toec_tcb_gone(s, t, TOEC_R_REFUSED);
         }
         return;
@@ -152,7 +154,7 @@ void toec_synsent_input(struct toec_stack *s, struct toec_tcb *t, struct toec_se
         toec_uto_input(t, g);
     if (!ack) { /* simultaneous open */
         TOEC_COUNT(s, tcp_simultaneous_open);
-        t->state = TOEC_SYN_RECEIVED;
+        toec_state_set(s, t, TOEC_SYN_RECEIVED);
         t->snd_nxt = t->iss;
         t->snd_wnd = g->wnd;
         t->rexmits = 0;

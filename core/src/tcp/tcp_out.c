@@ -13,13 +13,14 @@
 #include "tcp_recover.h"
 #include "tcp_runs.h"
 #include "tcp_timer.h"
+#include "tcp_trace.h"
 #include "tcp_undo.h"
 #include "tcp_urg.h"
 
 /* For segments without SYN: the window is scaled, also in SYN-RECEIVED (RFC 7323 2.2).
  * RFC 9293 3.8.6.2.2: the right edge advances by at least half the buffer or a full segment, never
  * back. RFC 9293 MUST-39, SHLD-14, MAY-8; R7323-05. */
-toec_u32 toec_window_offer(struct toec_tcb *t)
+toec_u32 toec_window_offer(struct toec_stack *s, struct toec_tcb *t)
 {
     toec_u32 size = 1u << t->rx_log, limit = t->rcv_read + size, edge = t->rcv_adv;
     toec_u32 step = size / 2 < t->mss ? size / 2 : t->mss;
@@ -28,8 +29,11 @@ toec_u32 toec_window_offer(struct toec_tcb *t)
 
     if (TOEC_SEQ_GE(limit, edge + step))
         edge = limit;
-    if (TOEC_SEQ_LE(edge, t->rcv_nxt))
+    if (TOEC_SEQ_LE(edge, t->rcv_nxt)) {
+        if (t->state >= TOEC_ESTABLISHED) /* before, no window is known */
+            toec_trace(s, t, TOEC_T_OWN_WINDOW, t->rcv_nxt - t->irs, 0);
         return 0;
+    }
     field = (edge - t->rcv_nxt) >> shift;
     /* Round up if rounding down would shrink the advertised window, unless the buffer lacks the
      * room (RFC 7323 2.4). Even then, data up to rcv_adv is accepted. */
@@ -172,6 +176,7 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     if (r)
         return r;
     TOEC_COUNT(s, tcp_retransmits);
+    toec_trace(s, t, TOEC_T_RETRANSMIT, start - t->iss, end - start);
     t->tally.retransmits++;
     t->tally.rtx_total++;
     t->tally.rtx_bytes += end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end);

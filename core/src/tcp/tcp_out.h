@@ -12,6 +12,6 @@
 int toec_tcp_output(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 int toec_send_ack(struct toec_stack *s, struct toec_tcb *t, toec_time now);
 /* Returns the window field for the next segment; advances rcv_adv. */
-toec_u32 toec_window_offer(struct toec_tcb *t);
+toec_u32 toec_window_offer(struct toec_stack *s, struct toec_tcb *t);
 
 #endif

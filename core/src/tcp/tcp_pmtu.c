@@ -10,6 +10,7 @@
 #include "tcp.h"
 #include "tcp_recover.h"
 #include "tcp_runs.h"
+#include "tcp_trace.h"
 
 static toec_u32 floor_of(const struct toec_tcb *t)
 {
@@ -103,6 +104,7 @@ static void lower(struct toec_stack *s, struct toec_tcb *t, toec_u32 mtu, int no
     toec_u32 before = t->mss;
 
     TOEC_COUNT(s, tcp_pmtu_lowered);
+    toec_trace_una(s, t, TOEC_T_PATH_MTU, mtu);
     toec_pmtu_set(s, &t->remote, mtu, no_df, now);
     t->pm.claim = 0;
     if (t->pm.carried > mtu)

@@ -16,6 +16,7 @@
 #include "tcp.h"
 #include "tcp_runs.h"
 #include "tcp_timer.h"
+#include "tcp_trace.h"
 #include "tcp_undo.h"
 
 /* ---- PRR ---- */
@@ -86,6 +87,7 @@ static void enter_fast(struct toec_stack *s, struct toec_tcb *t, toec_u32 delive
         toec_ecn_cut(t);
     }
     t->flags |= TOEC_F_FAST;
+    toec_trace_una(s, t, TOEC_T_RECOVERY, t->cc.ssthresh);
     if (t->flags & TOEC_F_SACK) {
         prr_begin(t, delivered);
         return;
@@ -113,13 +115,14 @@ static void lost_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 delive
     }
     begin_recovery(t, now);
     toec_ecn_cut(t);
+    toec_trace_una(s, t, TOEC_T_CWND_CUT, t->cc.ssthresh);
     if (t->flags & TOEC_F_FAST)
         prr_begin(t, delivered);
     else if (t->cwnd > t->cc.ssthresh && !toec_cc_owns_cwnd(t))
         t->cwnd = t->cc.ssthresh;
 }
 
-static void leave_recovery(struct toec_tcb *t, toec_time now)
+static void leave_recovery(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 {
     int fast = (t->flags & TOEC_F_FAST) != 0;
     toec_u32 flight = t->snd_max - t->snd_una;
@@ -129,6 +132,7 @@ static void leave_recovery(struct toec_tcb *t, toec_time now)
     t->rack.episode->frto = TOEC_FRTO_OFF;
     toec_rack_recovered(t);
     toec_cc_recovered(t, now);
+    toec_trace_una(s, t, TOEC_T_RECOVERED, t->cc.ssthresh);
     if (!fast || toec_cc_owns_cwnd(t))
         return;
     t->cwnd = t->cc.ssthresh;
@@ -147,6 +151,7 @@ static void probe_repaired(struct toec_stack *s, struct toec_tcb *t, toec_time n
     t->rack.episode->undo.on = 0; /* of an earlier episode; this reduction is not undone */
     toec_cc_congested(t, TOEC_CC_LOSS, now);
     toec_ecn_cut(t);
+    toec_trace_una(s, t, TOEC_T_CWND_CUT, t->cc.ssthresh);
     if (toec_cc_owns_cwnd(t))
         return;
     if (t->cc.ssthresh <
@@ -232,7 +237,7 @@ void toec_ack_recovery(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
         if ((t->flags & TOEC_F_LOSS) && toec_frto_ack(s, t, acked, dup, n))
             return;
         if (TOEC_SEQ_GE(t->snd_una, t->recover)) {
-            leave_recovery(t, n->now);
+            leave_recovery(s, t, n->now);
             if (t->snd_una != t->snd_max)
                 toec_rtx_start(s, t, n->now); /* a probe may come first again */
         } else if ((t->flags & TOEC_F_FAST) && !sack) {

@@ -12,6 +12,7 @@
 #include "tcp_emit.h"
 #include "tcp_out.h"
 #include "tcp_sack.h"
+#include "tcp_trace.h"
 #include "tcp_tw.h"
 
 /* Handles an in-order FIN; rcv_nxt is already beyond it. Returns not 0 when the flow was freed. */
@@ -26,7 +27,7 @@ static int on_fin(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->state = TOEC_CLOSE_WAIT;
         break;
     case TOEC_FIN_WAIT_1: /* our FIN is not acknowledged, else the state would be FIN-WAIT-2 */
-        t->state = TOEC_CLOSING;
+        toec_state_set(s, t, TOEC_CLOSING);
         break;
     default: /* FIN-WAIT-2 */
         if (!(t->flags & TOEC_F_USER_GONE))

@@ -17,6 +17,7 @@
 #include "tcp_recover.h"
 #include "tcp_runs.h"
 #include "tcp_tables.h"
+#include "tcp_trace.h"
 #include "tcp_tw.h"
 #include "tcp_uto.h"
 
@@ -145,6 +146,7 @@ void toec_persist_start(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (!t->uto.shut) {
         t->uto.shut = 1;
         t->uto.shut_at = toec_ticks(now);
+        toec_trace_una(s, t, TOEC_T_WINDOW_CLOSED, t->snd_wnd);
     }
     t->rtx_at = toec_uto_clamp(t, t->rtx_at, toec_ticks(now));
     t->flags |= TOEC_F_RTX | TOEC_F_PERSIST;
@@ -209,6 +211,7 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         t->probe_set = 0;
         if (toec_tlp_after(t)) {
             TOEC_COUNT(s, tcp_tail_probes);
+            toec_trace(s, t, TOEC_T_TAIL_PROBE, t->snd_max - t->iss, 0);
             t->probe_owed = 1;
             toec_pend(s, t);
         } else if (TOEC_SEQ_GE(toec_ticks(now), t->rack.rto_at)) {
@@ -227,9 +230,11 @@ static int on_rtx(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     toec_unpark(s, t);
     if (t->state >= TOEC_ESTABLISHED && (persist || t->snd_wnd == 0)) {
         TOEC_COUNT(s, tcp_window_probes);
+        toec_trace_una(s, t, TOEC_T_WINDOW_PROBE, t->rexmits);
         t->flags |= TOEC_F_ZWIN;
     } else {
         TOEC_COUNT(s, tcp_timeouts);
+        toec_trace_una(s, t, TOEC_T_TIMEOUT, t->rexmits);
         t->flags &= ~TOEC_F_RTT;
         if (t->state >= TOEC_ESTABLISHED) {
             toec_rto_recovery(s, t, now); /* output counts the retransmissions */
@@ -272,6 +277,7 @@ static int on_keep(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     }
     t->keep_probes++;
     TOEC_COUNT(s, tcp_keepalive_probes);
+    toec_trace_una(s, t, TOEC_T_KEEPALIVE, t->keep_probes);
     t->flags |= TOEC_F_PROBE;
     toec_pend(s, t);
     toec_keep_start(s, t, TOEC_MS_LEAST(t->keep_intvl * 1000ull), now);

@@ -10,6 +10,7 @@
 #include "../cc/tcp_record.h"
 #include "tcp_runs.h"
 #include "tcp_timer.h"
+#include "tcp_trace.h"
 
 void toec_undo_save(struct toec_tcb *t, int rto)
 {
@@ -54,6 +55,7 @@ static void undo(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         TOEC_COUNT(s, tcp_spurious_recoveries);
     t->tally.undone++;
     toec_cc_undo(t, now);
+    toec_trace_una(s, t, TOEC_T_UNDO, t->cwnd);
     u->on = 0;
     t->ecn.flags &= (toec_u8)~TOEC_ECN_CUT; /* the cut was due to the loss and is undone */
     if (!u->rto)

@@ -17,7 +17,10 @@
  * not notice. For TOEDEV_HELLO_RTT the text contains the round trips that an engine has timed; name
  * holds the engine's number and that of the first sample wanted, "0 1234". For TOEDEV_HELLO_FLOWS
  * the text lists listeners and flows; name holds where to begin, "0 0 0" or the `next` of the
- * answer before. For TOEDEV_HELLO_CAPTURE the answer is a welcome with the memory of
+ * answer before. For TOEDEV_HELLO_TRACE the text contains the last events of a flow, name is
+ * "flow ID", ID as TOEDEV_HELLO_FLOWS reports it; or it lists the flows that have events, ended
+ * ones too, and name is "list 0 0" or the `next` of the answer before.
+ * For TOEDEV_HELLO_CAPTURE the answer is a welcome with the memory of
  * toe/capture.h, or a refusal; name holds the bytes recorded of each frame and the MiB of each
  * engine's ring, a power of two: "262144 8". The capture ends with the connection.
  *
@@ -57,6 +60,7 @@ enum toedev_hello_kind {
     TOEDEV_HELLO_MOVED = 7,
     TOEDEV_HELLO_FLOWS = 8,
     TOEDEV_HELLO_CAPTURE = 9,
+    TOEDEV_HELLO_TRACE = 10,
     TOEDEV_HELLO_STRANDED = 11
 };
 

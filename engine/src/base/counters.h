@@ -57,6 +57,10 @@
     X(port_refused, "LISTEN or CONNECT refused: the port is another user's or the kernel's")       \
     X(fragment_unsteered, "TCP fragments dropped: their home engine is unknown")                   \
     X(commands_paced, "times a queue pair's commands waited for its user's rate")                  \
+    X(cpu_ns, "CPU time of the engine's thread, of this process; 0 within a program's threads")    \
+    X(polling_ns, "time of polls that found no work")                                              \
+    X(trace_none, "flows without events (toehold trace): 32768 others were open")                  \
+    X(trace_overwritten, "ended flows whose events (toehold trace) newer flows have overwritten")  \
     X(sleeps, "times the engine slept")                                                            \
     X(hosts_ordered, "sleeps before which it issued the hosts' fence (host_fence.h)")
 

@@ -33,6 +33,7 @@ struct handover;
 struct shared;
 struct routes;
 struct wiretap;
+struct traces;
 
 /* The parameters of engine_new(). */
 struct engine_config {
@@ -114,6 +115,7 @@ struct engine {
     struct slot *dirty_first, *dirty_last; /* flow records to refresh, oldest first */
     struct slot *abort_first;              /* flows to reset at the end of the step */
     uint64_t counters[EC_MAX];
+    struct traces *traces;         /* events of flows; NULL: no memory for them */
     struct trips *trips;           /* NULL: not requested yet */
     uint64_t claims, claim_log_at; /* claims of our address by other hosts; when to log again */
 

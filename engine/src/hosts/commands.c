@@ -18,6 +18,7 @@
 #include "relieve.h"
 #include "rx_hold.h"
 #include "shared.h"
+#include "trace.h"
 
 /* The most commands taken from a queue pair in one turn. */
 #define COMMAND_BUDGET 64u
@@ -100,8 +101,10 @@ static void connect_failed(struct qp *qp, struct slot *s, uint32_t cookie, int r
 
     engine_count(qp->engine, EC_connect_failed);
     event_put(qp, &c);
-    if (s)
+    if (s) {
+        trace_end(s, (uint32_t)reason);
         slot_free(s);
+    }
 }
 
 /* Announces the slot to the host, since `room` bytes may be sent with the SYN, which waits for the
@@ -137,6 +140,7 @@ static int do_connect(struct qp *qp, const struct command *c)
     s->accepted = 1;
     s->cookie = c->flow;
     opening_add(s);
+    trace_begin(s, TRACE_CONNECT, c->aux);
     bufs.owner = s;
     bufs.tx_size = qp->cfg.tx_size;
     bufs.rx_size = qp->cfg.rx_size;
@@ -162,6 +166,7 @@ static int do_cancel(struct qp *qp, const struct command *c)
     if (s->state != SLOT_GONE) {
         s->state = SLOT_OPENING; /* not announced: it ends as a failed one */
         s->pending = 0;
+        trace_put(s, TRACE_ABORT, 0);
         return from_core(toec_abort(e->stack, s->flow, e->now));
     }
     s->pending = PEND_FAILED; /* ended after it was established, or failed: pending answer */
@@ -231,7 +236,9 @@ static int do_send(struct qp *qp, const struct command *c)
         from_core(toec_send(e->stack, s->flow, c->arg0, !!(c->flags & TOE_F_SEND_PUSH), e->now));
     if (reason)
         s->tx_used -= c->arg0;
-    else if (c->flags & TOE_F_SEND_URGENT)
+    else
+        trace_call(s, TRACE_SENT, c->arg0);
+    if (reason == 0 && (c->flags & TOE_F_SEND_URGENT))
         reason = from_core(toec_urgent(e->stack, s->flow, e->now));
     if (reason == 0 && (c->flags & TOE_F_SEND_EOR))
         (void)toec_eor(e->stack, s->flow); /* a boundary too many is counted there */
@@ -254,12 +261,14 @@ static int do_recv(struct qp *qp, const struct command *c)
     if (c->arg0 > s->rx_reported)
         return TOE_R_MSGSIZE;
     s->rx_reported -= c->arg0;
+    trace_call(s, TRACE_READ, c->arg0);
     return from_core(toec_recv(e->stack, s->flow, c->arg0, e->now));
 }
 
-/* Suppresses every notification from now on except the final CLOSE_EVENT. */
-static void closing(struct slot *s)
+/* Suppresses every notification from now on except the final CLOSE_EVENT. what: the call. */
+static void closing(struct slot *s, enum trace_event_kind what)
 {
+    trace_put(s, what, 0);
     s->state = SLOT_CLOSING;
     hold_drop(s); /* the host reads no more */
     s->pending &= (uint8_t) ~(PEND_ESTABLISHED | PEND_URGENT | PEND_DATA | PEND_ACKED | PEND_HALF);
@@ -277,17 +286,18 @@ static int do_close(struct qp *qp, const struct command *c)
         return reason;
     switch (c->flags) {
     case TOE_F_CLOSE_ABORT: /* also for a closing flow, when its end takes too long */
-        closing(s);
+        closing(s, TRACE_ABORT);
         return from_core(toec_abort(e->stack, s->flow, e->now));
     case TOE_F_CLOSE_HALF:
         if (s->state != SLOT_OPEN || s->half_closed)
             return TOE_R_NOTCONN;
         s->half_closed = 1;
+        trace_put(s, TRACE_SHUTDOWN, 0);
         return from_core(toec_shutdown(e->stack, s->flow, e->now));
     case 0:
         if (s->state != SLOT_OPEN && !is_fast(s))
             return TOE_R_NOTCONN;
-        closing(s);
+        closing(s, TRACE_CLOSE);
         return from_core(toec_close(e->stack, s->flow, e->now));
     default:
         return TOE_R_INVAL;
@@ -299,7 +309,7 @@ void command_close_left(struct slot *s)
     struct engine *e = s->qp->engine;
     uint32_t unreported = s->rx_reported + s->pend_data;
 
-    closing(s);
+    closing(s, TRACE_CLOSE);
     if (unreported && unreported <= s->qp->cfg.rx_size >> 2)
         toec_recv(e->stack, s->flow, unreported, e->now);
     toec_close(e->stack, s->flow, e->now);
@@ -355,6 +365,7 @@ static int do_accept(struct qp *qp, const struct command *c)
     if (s->active || s->accepted)
         return TOE_R_NOTCONN;
     s->accepted = 1;
+    trace_put(s, TRACE_ACCEPT, 0);
     listen_accepted(s);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "listen.h"
 #include "record.h"
 #include "shared.h"
+#include "trace.h"
 
 /* Returns whether a flow can move between them. Payload of a host in the engine's thread may be in
  * held frames (rx_hold.h), and there is only one such host. */
@@ -47,6 +48,7 @@ static void arrive(struct slot *to, const struct slot *from, struct toec_tcb *fl
     to->pend_data = from->rx_reported + from->pend_data;
     listen_enter(to);
     record_write(to);
+    trace_established(to);
     event_pend(to, PEND_ESTABLISHED | (to->urgent_at ? PEND_URGENT : 0) |
                        (to->pend_data ? PEND_DATA : 0) | (half ? PEND_HALF : 0));
 }
@@ -70,6 +72,7 @@ int flow_move(struct slot *s, struct toec_tcb *flow, struct slot *to)
     }
     toec_flow_info(e->stack, flow, &info);
     memcpy(slot_rx(to), slot_rx(s), extent < s->qp->cfg.rx_size ? extent : s->qp->cfg.rx_size);
+    trace_move(to, s);
     shared_accept(to, &info.local, info.local_port);
     arrive(to, s, flow, info.state == TOEC_CLOSE_WAIT);
     leave(s);

@@ -25,6 +25,7 @@
 #include "refs.h"
 #include "relieve.h"
 #include "rx_hold.h"
+#include "trace.h"
 #include "tx_share.h"
 
 /* Slots visited in one step when flows are reset: a large queue pair must not stall the others. */
@@ -73,8 +74,9 @@ static int make_slots(struct qp *qp)
 
     qp->slots = get_pages(n * sizeof(*qp->slots));
     qp->free_slots = get_pages(n * sizeof(*qp->free_slots));
+    qp->traces = get_pages(n * sizeof(*qp->traces));
     qp->free_count = n;
-    return qp->slots && qp->free_slots ? 0 : -1;
+    return qp->slots && qp->free_slots && qp->traces ? 0 : -1;
 }
 
 /* Requests huge pages for buffers if those of one flow fit in a small page, so that few unused
@@ -219,6 +221,9 @@ void qp_free(struct qp *qp)
     free(qp->ports);
     if (qp->free_slots)
         munmap(qp->free_slots, qp->cfg.slots * sizeof(*qp->free_slots));
+    trace_detach(qp); /* if no engine has done so */
+    if (qp->traces)
+        munmap(qp->traces, qp->cfg.slots * sizeof(*qp->traces));
     free(qp);
 }
 

@@ -37,6 +37,9 @@ enum slot_state {
 #define PEND_FINAL       32u
 #define PEND_FAILED      64u /* CONNECT_FAILED; without any other */
 
+struct trace_ring;
+struct trace_owner;
+
 struct slot {
     struct qp *qp;
     struct toec_tcb *flow; /* NULL: not yet known, or gone */
@@ -83,6 +86,7 @@ _Static_assert(sizeof(void *) != 8 || sizeof(struct slot) == 128, "two cache lin
 
 #define SHARED_IP6 0x10000u
 
+/* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): whole cache lines */
 struct qp {
     struct engine *engine;
     uint32_t id;
@@ -104,6 +108,8 @@ struct qp {
     uint32_t hw_published;
 
     struct slot *slots;
+    struct trace_ring **traces; /* of each slot's flow (trace.h); NULL: none */
+    struct trace_owner *trace_owner;
     uint32_t *ports; /* port of each slot's flow, SHARED_IP6 if IPv6; NULL: address not shared */
     uint32_t *free_slots; /* LIFO: the slot most recently used is taken first */
     uint32_t free_count;  /* free slots: those in free_slots, and those never used yet */

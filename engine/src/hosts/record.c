@@ -68,11 +68,6 @@ static void fill(const struct slot *s, struct toedev_flow_record *r)
     r->bytes_received = i.bytes_received;
 }
 
-static struct toedev_flow_record *record_of(const struct slot *s)
-{
-    return (void *)(s->qp->area + s->qp->layout.records + (uint64_t)s->index * TOEDEV_RECORD);
-}
-
 void record_write(struct slot *s)
 {
     struct toedev_flow_record *shared = record_of(s);

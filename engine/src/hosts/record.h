@@ -5,6 +5,11 @@
 
 #include "qp.h"
 
+/* Returns the record, which the host may overwrite at any time. */
+static inline struct toedev_flow_record *record_of(const struct slot *s)
+{
+    return (void *)(s->qp->area + s->qp->layout.records + (uint64_t)s->index * TOEDEV_RECORD);
+}
 void record_write(struct slot *s);
 /* Returns the local port of a written record, as the host may have overwritten it. */
 uint16_t record_port(const struct slot *s);

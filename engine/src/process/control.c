@@ -35,6 +35,7 @@
 #include "silent.h"
 #include "stats.h"
 #include "switch.h"
+#include "trace_json.h"
 #include "trips_json.h"
 
 #define CLIENTS_AT_FIRST 64u
@@ -205,6 +206,9 @@ static void answer(struct control *c, struct client *cl, struct hello_message *m
         break;
     case TOEDEV_HELLO_FLOWS:
         query_answer(cl->fd, flows_json(c, name));
+        break;
+    case TOEDEV_HELLO_TRACE:
+        query_answer(cl->fd, trace_json(c, name));
         break;
     case TOEDEV_HELLO_STRANDED:
         note_stranded(c, cl, name);

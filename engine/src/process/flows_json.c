@@ -13,25 +13,17 @@
 #include "flows_json.h"
 #include "frames/engine_state.h"
 #include "hosts/listen.h"
+#include "hosts/trace.h"
 #include "round/thread.h"
 
 /* How many slots one batch examines: it bounds the pause of the engine. */
 #define LOOK_MAX 8192u
 
-struct entry {
-    uint32_t qp, uid, backlog, used;
-    int pid, is_listener, v6only;
-    char name[32];
-    uint32_t send_queue, recv_queue;
-    int accepted;
-    struct toec_info info; /* of a listener: local and local_port */
-};
-
 struct batch {
     uint32_t qp, index; /* where to begin; afterwards, where the next batch begins */
     uint32_t count, looked;
     int done;
-    struct entry entries[FLOWS_BATCH];
+    struct flow_entry entries[FLOWS_BATCH];
 };
 
 /* ---- in the engine's thread ---- */
@@ -47,17 +39,34 @@ static const struct qp *at_or_after(const struct engine *e, uint32_t id)
     return found;
 }
 
-static struct entry *add(struct batch *b, const struct qp *qp)
+static struct flow_entry *add(struct batch *b)
 {
-    struct entry *x = &b->entries[b->count++];
+    return &b->entries[b->count++];
+}
 
+static void take_owner(struct flow_entry *x, const struct qp *qp)
+{
     memset(x, 0, sizeof(*x));
     x->qp = qp->id;
     x->pid = qp->pid;
     x->uid = qp->uid;
     memcpy(x->name, qp->name, sizeof(x->name));
     x->name[sizeof(x->name) - 1] = 0;
-    return x;
+}
+
+void flow_take(const struct engine *e, const struct slot *s, struct flow_entry *x)
+{
+    const struct trace_ring *ring = s->qp->traces[s->index];
+
+    take_owner(x, s->qp);
+    x->send_queue = s->tx_used;
+    x->recv_queue = s->rx_reported + s->pend_data;
+    x->accepted = s->active || s->accepted;
+    if (ring) {
+        x->ring = (uint32_t)(ring - e->traces->rings);
+        x->serial = ring->serial;
+    }
+    toec_flow_info(e->stack, s->flow, &x->info);
 }
 
 static int is_full(const struct batch *b)
@@ -72,7 +81,7 @@ static int take_listeners(struct batch *b, const struct qp *qp)
     uint32_t at;
 
     for (at = 0; m && at < LISTENERS_PER_QP; at++, m = m->next) {
-        struct entry *x;
+        struct flow_entry *x;
 
         if (at < b->index)
             continue;
@@ -80,7 +89,8 @@ static int take_listeners(struct batch *b, const struct qp *qp)
             return 0;
         b->looked++;
         b->index = at + 1;
-        x = add(b, qp);
+        x = add(b);
+        take_owner(x, qp);
         x->is_listener = 1;
         x->backlog = m->backlog;
         x->used = m->used;
@@ -98,18 +108,12 @@ static int take_slots(const struct engine *e, struct batch *b, const struct qp *
 {
     for (; b->index - LISTENERS_PER_QP < qp->fresh; b->index++) {
         const struct slot *s = &qp->slots[b->index - LISTENERS_PER_QP];
-        struct entry *x;
 
         if (is_full(b))
             return 0;
         b->looked++;
-        if (!s->flow)
-            continue;
-        x = add(b, qp);
-        x->send_queue = s->tx_used;
-        x->recv_queue = s->rx_reported + s->pend_data;
-        x->accepted = s->active || s->accepted;
-        toec_flow_info(e->stack, s->flow, &x->info);
+        if (s->flow)
+            flow_take(e, s, add(b));
     }
     return 1;
 }
@@ -133,7 +137,7 @@ static void take_in_engine(struct engine *e, void *arg)
 
 /* ---- in the main thread ---- */
 
-static int end_text(char *text, size_t size, const struct toec_addr *a)
+int flow_end_text(char *text, size_t size, const struct toec_addr *a)
 {
     static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
     int ip4 = memcmp(a->b, mapped, sizeof(mapped)) == 0;
@@ -142,12 +146,17 @@ static int end_text(char *text, size_t size, const struct toec_addr *a)
                                                                                              : -1;
 }
 
+json_t *flow_id_json(uint32_t engine, uint32_t ring, uint32_t serial)
+{
+    return json_sprintf("%" PRIu32 ".%" PRIu32 ".%" PRIu32, engine, ring, serial);
+}
+
 static json_t *number(uint64_t v)
 {
     return json_integer((json_int_t)v);
 }
 
-static const char *state_name(uint8_t state)
+const char *flow_state_name(uint32_t state)
 {
     static const char *const names[] = {"closed",     "syn-sent",   "syn-recv",   "established",
                                         "fin-wait-1", "fin-wait-2", "close-wait", "closing",
@@ -174,18 +183,18 @@ static json_t *options_json(uint8_t opts)
 }
 
 /* The fields that listeners and flows both have. */
-static json_t *owner_json(const struct entry *x, uint32_t engine, const char *toe)
+static json_t *owner_json(const struct flow_entry *x, uint32_t engine, const char *toe)
 {
     char local[INET6_ADDRSTRLEN] = "";
 
-    end_text(local, sizeof(local), &x->info.local);
+    flow_end_text(local, sizeof(local), &x->info.local);
     return json_pack("{s:s, s:o, s:o, s:o, s:i, s:o, s:s, s:s, s:i}", "toe", toe, "engine",
                      number(engine), "qp", number(x->qp), "uid", number(x->uid), "pid", x->pid,
                      "recv_queue", number(x->recv_queue), "process", x->name, "local", local,
                      "local_port", (int)x->info.local_port);
 }
 
-static json_t *listener_json(const struct entry *x, uint32_t engine, const char *toe)
+static json_t *listener_json(const struct flow_entry *x, uint32_t engine, const char *toe)
 {
     json_t *j = owner_json(x, engine, toe);
 
@@ -241,15 +250,17 @@ static void set_numbers(json_t *j, const struct toec_info *i)
         json_object_set_new(j, fields[k].name, number(fields[k].value));
 }
 
-static json_t *flow_json(const struct entry *x, uint32_t engine, const char *toe)
+json_t *flow_json(const struct flow_entry *x, uint32_t engine, const char *toe)
 {
     static const char *const algorithms[] = {"cubic", "reno", "dctcp", "bbr"}; /* enum toec_cc */
     const struct toec_info *i = &x->info;
     char remote[INET6_ADDRSTRLEN] = "";
     json_t *j = owner_json(x, engine, toe);
 
-    end_text(remote, sizeof(remote), &i->remote);
-    json_object_set_new(j, "state", json_string(state_name(i->state)));
+    flow_end_text(remote, sizeof(remote), &i->remote);
+    if (x->serial)
+        json_object_set_new(j, "flow", flow_id_json(engine, x->ring, x->serial));
+    json_object_set_new(j, "state", json_string(flow_state_name(i->state)));
     json_object_set_new(j, "send_queue", number(x->send_queue));
     json_object_set_new(j, "remote", json_string(remote));
     json_object_set_new(j, "remote_port", number(i->remote_port));
@@ -288,7 +299,7 @@ json_t *flows_json(struct control *c, const char *from)
         listeners = json_array();
         flows = json_array();
         for (i = 0; i < b->count; i++) {
-            const struct entry *x = &b->entries[i];
+            const struct flow_entry *x = &b->entries[i];
 
             if (x->is_listener)
                 json_array_append_new(listeners, listener_json(x, engine, c->toe));

@@ -16,4 +16,25 @@
 #define FLOWS_BATCH 512u
 json_t *flows_json(struct control *c, const char *from);
 
+/* What is listed of a listener or a flow. */
+struct flow_entry {
+    uint32_t qp, uid, backlog, used;
+    int pid, is_listener, v6only;
+    char name[32];
+    uint32_t send_queue, recv_queue;
+    int accepted;
+    uint32_t ring;         /* of its events (trace.h) ... */
+    uint64_t serial;       /* ... if not 0 */
+    struct toec_info info; /* of a listener: local and local_port */
+};
+/* Copies what is listed of the slot's flow. In the engine's thread. */
+void flow_take(const struct engine *e, const struct slot *s, struct flow_entry *x);
+/* The following are of any thread. */
+json_t *flow_json(const struct flow_entry *x, uint32_t engine, const char *toe);
+/* Returns the id of a flow: "ENGINE.RING.SERIAL". */
+json_t *flow_id_json(uint32_t engine, uint32_t ring, uint32_t serial);
+/* Writes an address as text; an IPv4 address without its mapping. */
+int flow_end_text(char *text, size_t size, const struct toec_addr *a);
+const char *flow_state_name(uint32_t state);
+
 #endif

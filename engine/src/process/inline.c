@@ -37,6 +37,7 @@
 #include "setup.h"
 #include "stats.h"
 #include "switch.h"
+#include "trace_json.h"
 #include "trips_json.h"
 
 /* At the end, how long to wait for RSTs to be sent. */
@@ -264,6 +265,8 @@ static int hear_asker(struct toedev_inline *t, int fd)
         query_answer(fd, trips_json(&t->control, m.hello.name));
     else if (m.kind == TOEDEV_HELLO_FLOWS)
         query_answer(fd, flows_json(&t->control, m.hello.name));
+    else if (m.kind == TOEDEV_HELLO_TRACE)
+        query_answer(fd, trace_json(&t->control, m.hello.name));
     forget_asker(t, fd);
     close(fd);
     return 1;

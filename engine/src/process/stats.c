@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include <toe/counters.h>
 
@@ -44,6 +45,16 @@ struct figures {
     unsigned own6_n;
 };
 
+/* Returns the CPU time of the engine's thread, which calls this. */
+static uint64_t cpu_time(const struct engine *e)
+{
+    struct timespec t;
+
+    if (!e->has_thread || clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0)
+        return 0;
+    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
 static void copy_figures(struct engine *e, void *arg)
 {
     struct figures *f = arg;
@@ -59,6 +70,7 @@ static void copy_figures(struct engine *e, void *arg)
     f->hold_max = e->hold.max;
     memcpy(f->core, toec_counters(e->stack), sizeof(f->core));
     memcpy(f->engine, e->counters, sizeof(f->engine));
+    f->engine[EC_cpu_ns] = cpu_time(e);
     f->qp_count = e->qp_count;
     for (i = 0; i < e->qp_count; i++) {
         const struct qp *qp = e->qps[i];
@@ -131,7 +143,10 @@ static json_t *counters_json(const struct figures *f)
 /* The names say what they count. */
 static const char *unit_of(const char *name)
 {
-    return strstr(name, "bytes") ? "bytes" : strstr(name, "frames") ? "frames" : "";
+    return strstr(name, "bytes")    ? "bytes"
+           : strstr(name, "frames") ? "frames"
+           : strstr(name, "_ns")    ? "ns"
+                                    : "";
 }
 
 static void describe(json_t *to, const char *group, const struct described *table, size_t n)

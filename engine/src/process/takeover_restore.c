@@ -17,6 +17,7 @@
 #include "hosts/opening.h"
 #include "hosts/record.h"
 #include "hosts/relieve.h"
+#include "hosts/trace.h"
 #include "hosts/waiting.h"
 #include "round/engine.h"
 #include "takeover_restore.h"
@@ -345,6 +346,14 @@ static const char *restore_core(struct restoring *r)
 /* Marks the flow record to be refreshed, as if the flow had just changed. */
 static void touch_record(struct slot *s)
 {
+    if (s->flow) {
+        struct toec_info info;
+
+        toec_flow_info(s->qp->engine->stack, s->flow, &info);
+        trace_begin(s, TRACE_TAKEN_OVER, info.state);
+        record_write(s);
+        trace_name(s);
+    }
     if (s->state == SLOT_OPENING && !s->active && !s->fast)
         s->flow = NULL;
     if (s->flow)

@@ -35,6 +35,7 @@
 #include "hosts/relieve.h"
 #include "hosts/rx_hold.h"
 #include "hosts/shared.h"
+#include "hosts/trace.h"
 #include "kernel/host_fence.h"
 #include "kernel/numa.h"
 #include "trips.h"
@@ -72,6 +73,7 @@ static int make_stack(struct engine *e, uint64_t now, char *err, size_t err_size
 
     e->cfg.core.user = e;
     e->cfg.core.expect_send = expect_send;
+    e->cfg.core.trace = trace_core;
     e->stack_size = toec_size(&e->cfg.core);
     if (e->stack_size == 0 && memcmp(e->cfg.core.mac, no_mac, 6) == 0)
         snprintf(err, err_size, "the interface has no Ethernet address: --mac gives it one");
@@ -135,6 +137,7 @@ struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *e
         engine_free(e);
         return NULL;
     }
+    e->traces = traces_new(e->cfg.core.max_flows);
     if (cfg->handover)
         steer_set_engine(cfg->handover, cfg->id, e);
     return e;
@@ -154,6 +157,7 @@ void engine_free(struct engine *e)
     offload_free(e);
     loop_free(&e->loop);
     free(e->routes);
+    traces_free(e->traces);
     trips_free(e);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->done);
@@ -169,6 +173,8 @@ int engine_enlist(struct engine *e, struct qp *qp)
 
     if (e->qp_count >= e->cfg.max_qps ||
         (qp->doorbell_fd >= 0 && epoll_ctl(e->epoll_fd, EPOLL_CTL_ADD, qp->doorbell_fd, &ev) != 0))
+        return -1;
+    if (!qp->trace_owner && trace_attach(qp) != 0)
         return -1;
     if (e->cfg.shared && !qp->ports) {
         qp->ports = lines_calloc(qp->cfg.slots, sizeof(*qp->ports));
@@ -233,6 +239,7 @@ static void let_go(struct engine *e, uint32_t i)
     if (qp->doorbell_fd >= 0)
         epoll_ctl(e->epoll_fd, EPOLL_CTL_DEL, qp->doorbell_fd, NULL);
     forget_dirty(e, qp);
+    trace_detach(qp);
     engine_count(e, EC_qp_detached);
     if (qp->common)
         common_put(qp->common, COMMON_GONE, qp, NULL); /* the manager calls qp_unused */

@@ -20,6 +20,7 @@
 #include "hosts/rx_hold.h"
 #include "hosts/shared.h"
 #include "hosts/stranded.h"
+#include "hosts/trace.h"
 
 /* Finds the payload of tx. */
 static void find_payload(const struct toec_tx *tx, struct offload_payload *p)
@@ -144,6 +145,7 @@ int toec_port_open(void *user, void *listener_owner, const struct toec_open *inf
     if (!s)
         return -1;
     shared_accept(s, &info->local, info->local_port);
+    trace_begin(s, TRACE_SYN, 0);
     out->owner = s;
     out->tx_size = s->qp->cfg.tx_size;
     out->rx_size = s->qp->cfg.rx_size;
@@ -174,6 +176,7 @@ static void on_established(struct slot *s, struct toec_tcb *flow)
     if (!s->active)
         listen_enter(s);
     record_write(s);
+    trace_established(s);
     event_pend(s, PEND_ESTABLISHED);
 }
 
@@ -183,8 +186,11 @@ static void on_gone(struct slot *s, uint16_t reason)
     int opening = s->state == SLOT_OPENING,
         silent = s->doomed || (opening && !s->active) || s->parked;
 
-    if (opening && s->active && s->flow)
+    if (opening && s->active && s->flow) {
         record_write(s); /* its local port */
+        trace_name(s);
+    }
+    trace_end(s, reason);
     refs_drop(s);
     shared_leave(s);
     s->flow = NULL;
@@ -234,6 +240,7 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
         }
         break;
     case TOEC_EV_PEER_CLOSED:
+        trace_put(s, TRACE_PEER_CLOSED, 0);
         if (s->state == SLOT_OPEN)
             event_pend(s, PEND_HALF);
         break;

@@ -192,7 +192,7 @@ static void await_first_command(struct engine *e)
 static void *run(void *arg)
 {
     struct engine *e = arg;
-    uint64_t busy_at;
+    uint64_t busy_at, polled_at = 0; /* start of a poll that has found no work; 0: it had work */
 
     if (e->cfg.inside)
         await_first_command(e);
@@ -203,9 +203,13 @@ static void *run(void *arg)
         if (gate_is_shut(&e->gate)) {
             gate_pass(&e->gate);
             busy_at = engine_clock();
+            polled_at = 0;
             continue;
         }
         now = engine_clock();
+        if (polled_at)
+            e->counters[EC_polling_ns] += now - polled_at;
+        polled_at = 0;
         if (atomic_load_explicit(&e->call_waiting, memory_order_acquire)) {
             e->now = now;
             run_call(e);
@@ -215,6 +219,7 @@ static void *run(void *arg)
         if (engine_step(e, now)) {
             busy_at = now;
         } else if (now - busy_at < e->cfg.spin_us * NS_PER_US) {
+            polled_at = now;
             engine_rest(batch_rest(e));
         } else {
             engine_sleep(e);
