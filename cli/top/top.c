@@ -14,27 +14,11 @@
 #include "screen.h"
 #include "top.h"
 
-static const char help_text[] =
-    "usage: toehold top [--every SECONDS] [--sort KEY] [--reverse] [--socket PATH]\n"
-    "       toehold top --batch N [--json] [--every SECONDS] [--sort KEY] [--reverse] ...\n"
-    "\n"
+static const char text[] =
     "Shows, per second: frames, bytes and opened connections of each engine with its CPU time and\n"
-    "the share of polls that find no work; drops by reason; bytes and retransmissions of each "
-    "flow\n"
-    "with its RTT, cwnd and queues. On the terminal, h lists the keys; Enter shows a flow's "
-    "details\n"
-    "and last events.\n"
-    "\n"
-    "  --every SECONDS  time between two looks, 1 to 3600 (default 2)\n"
-    "  --batch N        print N looks as text, one after each interval, and end\n"
-    "  --json           with --batch: one JSON object a line\n"
-    "  --sort KEY       tx (default), rx, retrans, rtt, cwnd or queue\n"
-    "  --reverse        the smallest first\n"
-    "  --socket PATH    socket of the TOE (default $TOEHOLD_SOCKET, else " TOEDEV_DEFAULT_SOCKET
-    ");\n"
-    "                   of a program with an engine in it: its inline socket\n"
-    "\n"
-    "exit: 0, 1 failure, 2 usage, 4 no TOE answers\n";
+    "the share of polls that find no work; drops by reason; bytes and retransmissions of each\n"
+    "flow with its RTT, cwnd and queues. On the terminal, h lists the keys; Enter shows a flow's\n"
+    "details and last events.";
 
 static bool take_sort(void *arg, const char *name, const char *value)
 {
@@ -63,27 +47,40 @@ static int check(const struct top_options *o)
     return CLI_OK;
 }
 
+static int parse(int argc, char **argv, struct top_options *o, const char **path, bool *help)
+{
+    const struct cli_option known[] = {
+        {"every", .number = &o->every_s, .min = 1, .max = 3600, .unit = "seconds",
+         .value = "SECONDS", .help = "time between two looks, 1 to 3600 (default 2)"},
+        {"batch", .number = &o->batch, .min = 1, .max = UINT32_MAX,
+         .help = "print N looks as text, one after each interval, and\nend"},
+        {"json", 'j', .flag = &o->json, .help = "with --batch: one JSON object a line"},
+        {"sort", .take = take_sort, .arg = &o->sort, .value = "KEY",
+         .help = "tx (default), rx, retrans, rtt, cwnd or queue"},
+        {"reverse", .flag = &o->reverse, .help = "the smallest first"},
+        {"socket", .text = path, .value = "PATH",
+         .help = CLI_SOCKET_HELP ";\nof a program with an engine in it: its inline socket"},
+        {.name = NULL}};
+    const struct cli_options options = {
+        .verb = "top",
+        .known = known,
+        .usage = "[--every SECONDS] [--sort KEY] [--reverse] [--socket PATH]\n"
+                 "--batch N [--json] [--every SECONDS] [--sort KEY] [--reverse] ...",
+        .text = text,
+        .after = "exit: 0, 1 failure, 2 usage, 4 no TOE answers"};
+
+    return cli_options(&options, argc, argv, help);
+}
+
 int cli_top(int argc, char **argv)
 {
     struct top_options o = {.every_s = 2, .sort = TOP_TX};
     const char *socket_path = NULL;
     bool help;
-    const struct cli_option known[] = {
-        {"every", .number = &o.every_s, .min = 1, .max = 3600, .unit = "seconds"},
-        {"batch", .number = &o.batch, .min = 1, .max = UINT32_MAX},
-        {"json", 'j', .flag = &o.json},
-        {"sort", .take = take_sort, .arg = &o.sort},
-        {"reverse", .flag = &o.reverse},
-        {"socket", .text = &socket_path},
-        {.name = NULL}};
-    int r = cli_options(&(struct cli_options){.verb = "top", .known = known}, argc, argv, &help);
+    int r = parse(argc, argv, &o, &socket_path, &help);
 
-    if (r)
+    if (r || help)
         return r;
-    if (help) {
-        fputs(help_text, stdout);
-        return CLI_OK;
-    }
     if (optind < argc) {
         cli_message("top: unexpected argument %s; toehold top --help shows the options",
                     argv[optind]);

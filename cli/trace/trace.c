@@ -22,11 +22,7 @@
 
 #define SCHEMA_VERSION 1
 
-static const char help_text[] =
-    "usage: toehold trace [--ended] [--json] [--socket PATH]\n"
-    "       toehold trace FLOW [--json] [--socket PATH]\n"
-    "       toehold trace FLOW --follow SECONDS [--every-ms N] [--svg FILE] [--json]\n"
-    "\n"
+static const char text[] =
     "Prints the last 64 events of a flow as a dialogue of program, TCP and peer, also after the\n"
     "flow has ended. Without FLOW it lists the flows that have events: all that are open, and the\n"
     "last 1024 of each engine that have ended.\n"
@@ -34,21 +30,7 @@ static const char help_text[] =
     "FLOW is an id or the ends of a connection, as toehold flows prints them:\n"
     "\n"
     "  toehold trace 0.17.231\n"
-    "  toehold trace 192.0.2.10:80 192.0.2.1:43210\n"
-    "\n"
-    "  --ended           list ended flows only\n"
-    "  --follow SECONDS  watch the flow (1 to 3600), until it ends: events as they happen\n"
-    "  --every-ms N      with --follow: time between two samples, 1 to 1000 (default 10)\n"
-    "  --svg FILE        with --follow: draw sequence numbers, windows and retransmissions over\n"
-    "                    time\n"
-    "  --json            {schema_version, flows} or {schema_version, flow, events, ...}; times "
-    "are\n"
-    "                    nanoseconds of CLOCK_MONOTONIC; with --follow also samples\n"
-    "  --socket PATH     socket of the TOE (default $TOEHOLD_SOCKET, else " TOEDEV_DEFAULT_SOCKET
-    ");\n"
-    "                    of a program with an engine in it: its inline socket\n"
-    "\n"
-    "exit: 0, 1 failure, no such flow or its events were overwritten, 2 usage, 4 no TOE answers\n";
+    "  toehold trace 192.0.2.10:80 192.0.2.1:43210";
 
 struct options {
     const char *socket_path;
@@ -59,16 +41,33 @@ struct options {
 static int parse(int argc, char **argv, struct options *o)
 {
     const struct cli_option known[] = {
-        {"json", 'j', .flag = &o->json},
-        {"ended", .flag = &o->ended},
-        {"follow", .number = &o->follow.seconds, .min = 1, .max = 3600, .unit = "seconds"},
-        {"every-ms", .number = &o->follow.every_ms, .min = 1, .max = 1000, .unit = "milliseconds"},
-        {"svg", .text = &o->follow.svg},
-        {"socket", .text = &o->socket_path},
+        {"json", 'j', .flag = &o->json,
+         .help = "{schema_version, flows} or {schema_version, flow,\nevents, ...}; times are "
+                 "nanoseconds of\nCLOCK_MONOTONIC; with --follow also samples"},
+        {"ended", .flag = &o->ended, .help = "list ended flows only"},
+        {"follow", .number = &o->follow.seconds, .min = 1, .max = 3600, .unit = "seconds",
+         .value = "SECONDS",
+         .help = "watch the flow (1 to 3600), until it ends: events as\nthey happen"},
+        {"every-ms", .number = &o->follow.every_ms, .min = 1, .max = 1000, .unit = "milliseconds",
+         .help = "with --follow: time between two samples, 1 to 1000\n(default 10)"},
+        {"svg", .text = &o->follow.svg, .value = "FILE",
+         .help = "with --follow: draw sequence numbers, windows and\nretransmissions over time"},
+        {"socket", .text = &o->socket_path, .value = "PATH",
+         .help = CLI_SOCKET_HELP ";\nof a program with an engine in it: its inline socket"},
         {.name = NULL}};
+    const struct cli_options options = {
+        .verb = "trace",
+        .known = known,
+        .mixed = true,
+        .usage = "[--ended] [--json] [--socket PATH]\n"
+                 "FLOW [--json] [--socket PATH]\n"
+                 "FLOW --follow SECONDS [--every-ms N] [--svg FILE] [--json]",
+        .text = text,
+        .after =
+            "exit: 0, 1 failure, no such flow or its events were overwritten, 2 usage, 4 no TOE\n"
+            "answers"};
 
-    return cli_options(&(struct cli_options){.verb = "trace", .known = known, .mixed = true}, argc,
-                       argv, &o->help);
+    return cli_options(&options, argc, argv, &o->help);
 }
 
 /* Checks what belongs together. */
@@ -201,12 +200,8 @@ int cli_trace(int argc, char **argv)
     int r = parse(argc, argv, &o), words;
     const char *path;
 
-    if (r)
+    if (r || o.help)
         return r;
-    if (o.help) {
-        fputs(help_text, stdout);
-        return CLI_OK;
-    }
     words = argc - optind;
     r = check(&o, words);
     if (r)
