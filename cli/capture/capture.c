@@ -63,14 +63,16 @@ static int parse(int argc, char **argv, struct options *o)
                  "(default 8)"},
         {"socket", .text = &o->socket, .value = "PATH",
          .help = CLI_SOCKET_HELP ";\nof a program with an engine in it: its inline socket"},
-        {"extcap-interfaces", .flag = &x->interfaces},
-        {"extcap-interface", .text = &x->interface},
-        {"extcap-dlts", .flag = &x->dlts},
-        {"extcap-config", .flag = &x->config},
-        {"extcap-capture-filter", .text = &x->filter},
-        {"extcap-version", .text = &x->version},
-        {"capture", .flag = &x->capture},
-        {"fifo", .text = &x->fifo},
+        {"extcap-interfaces", .flag = &x->interfaces, .help = "Wireshark: list interfaces"},
+        {"extcap-interface", .text = &x->interface, .value = "NAME",
+         .help = "Wireshark: the interface"},
+        {"extcap-dlts", .flag = &x->dlts, .help = "Wireshark: list link types"},
+        {"extcap-config", .flag = &x->config, .help = "Wireshark: list options"},
+        {"extcap-capture-filter", .text = &x->filter, .value = "TEXT",
+         .help = "Wireshark: the filter"},
+        {"extcap-version", .text = &x->version, .value = "N", .help = "Wireshark: its version"},
+        {"capture", .flag = &x->capture, .help = "Wireshark: write to --fifo"},
+        {"fifo", .text = &x->fifo, .value = "PATH", .help = "Wireshark: where to"},
         {.name = NULL}};
     const struct cli_options options = {
         .verb = "capture",
@@ -78,7 +80,7 @@ static int parse(int argc, char **argv, struct options *o)
         .usage = "[-w FILE] [-s BYTES] [-c N] [--duration SECONDS] [-Q in|out|inout]\n"
                  "[--drops] [--json] [--buffer-mib N] [--socket PATH] [FILTER...]",
         .text = text,
-        .after = "--extcap-... are Wireshark's: docs/CAPTURE.md\n"
+        .after = "Wireshark's options: docs/CAPTURE.md\n"
                  "exit: 0, 1 failure or the TOE has ended, 2 usage, 4 no TOE answers"};
 
     return cli_options(&options, argc, argv, &o->help);

@@ -195,6 +195,7 @@ static const char *sample(const struct config_setting *s)
                    {"offload", "tso=off"},
                    {"cpu", "2"},
                    {"user", "www-data"},
+                   {"run-as", "toehold"},
                    {"group", "toehold"},
                    {"user-limits", "qps=4"},
                    {"manager-cpu", "3"},

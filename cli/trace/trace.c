@@ -49,9 +49,9 @@ static int parse(int argc, char **argv, struct options *o)
          .value = "SECONDS",
          .help = "watch the flow (1 to 3600), until it ends: events as\nthey happen"},
         {"every-ms", .number = &o->follow.every_ms, .min = 1, .max = 1000, .unit = "milliseconds",
-         .help = "with --follow: time between two samples, 1 to 1000\n(default 10)"},
+         .help = "time between two samples of --follow, 1 to 1000\n(default 10)"},
         {"svg", .text = &o->follow.svg, .value = "FILE",
-         .help = "with --follow: draw sequence numbers, windows and\nretransmissions over time"},
+         .help = "draw sequence numbers, windows and retransmissions of\n--follow over time"},
         {"socket", .text = &o->socket_path, .value = "PATH",
          .help = CLI_SOCKET_HELP ";\nof a program with an engine in it: its inline socket"},
         {.name = NULL}};

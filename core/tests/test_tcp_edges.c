@@ -221,6 +221,8 @@ static void test_defaults_change(void **state)
     talk_passive(&t);
     talk_skip(&t);
     toec_set_defaults(t.s.host[0].stack, &d);
+    t.s.host[0].cfg.rfc1337 = 0; /* of a stack that takes over */
+    t.s.host[0].cfg.cc = TOEC_CC_NEWRENO;
     assert_int_equal(talk_info(&t).cc, TOEC_CC_CUBIC);
     conn_close(t.c);
     craft_poll(&t.s);

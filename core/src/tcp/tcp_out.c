@@ -313,9 +313,9 @@ static int probe_path(struct toec_stack *s, struct toec_tcb *t, toec_u32 ready, 
     return STEP_SENT;
 }
 
-/* Returns PSH for the last segment of a burst as Linux sets it, so that the receiver's GRO delivers:
- * what leaves together goes in parts of half the congestion window at most, and a part of several
- * segments ends with PSH. A segment that leaves alone has it at the end of a write only
+/* Returns PSH for the last segment of a burst as Linux sets it, so that the receiver's GRO
+ * delivers: what leaves together goes in parts of half the congestion window at most, and a part of
+ * several segments ends with PSH. A segment that leaves alone has it at the end of a write only
  * (send_range()). `first`: number of the burst's first byte. */
 static unsigned burst_push(const struct toec_tcb *t, toec_u32 len, toec_u32 room, toec_u32 first)
 {
@@ -327,7 +327,7 @@ static unsigned burst_push(const struct toec_tcb *t, toec_u32 len, toec_u32 room
         return 0;
     if (left && room - len >= mss && window_room(t) - len >= mss &&
         (left >= mss || may_send_small(t, left, 0)))
-        return 0; /* more follows */
+        return 0;             /* more follows */
     part = t->cwnd / mss / 2; /* NOLINT(clang-analyzer-core.DivideZero): as in new_len() */
     return part > 1 && (t->snd_max + len - first - 1) / mss % part ? TOEC_TH_PSH : 0;
 }
