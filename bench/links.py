@@ -33,7 +33,7 @@ def room(slots: int, size: int) -> dict[str, str]:
 
 def has_inline() -> bool:
     """Return whether this build has the inline TOE."""
-    return "--engine" in proc.run([paths.built("toehold"), "--help"]).stdout
+    return "--engine" in proc.run([paths.built("toehold"), "run", "--help"]).stdout
 
 
 def _flipped(pair: netns.Pair) -> SimpleNamespace:

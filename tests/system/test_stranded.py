@@ -20,9 +20,13 @@ from tests.lab.robot import PORT, Robot, take
 
 pytestmark = pytest.mark.toehold_only
 
+STRANDED = 11  # TOEDEV_HELLO_STRANDED of toe/attach.h
+
 # A child that serves the robot's listener by one of the ways to wait.
 WORKER = """
 import os, select, socket
+
+STRANDED = 11  # TOEDEV_HELLO_STRANDED of toe/attach.h
 worker = os.fork()
 if not worker:
     try:
@@ -165,7 +169,7 @@ def test_reports_that_have_no_effect(lab, robot):
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
             s.settimeout(20)
             s.connect(str(lab.toed.socket))
-            s.sendall(HELLO.pack(0x31454F54, CONTRACT, 9, 0, name))
+            s.sendall(HELLO.pack(0x31454F54, CONTRACT, STRANDED, 0, name))
             assert s.recv(100) == b""  # toed has closed it: no answer
     with lab.connect(PORT) as peer:
         robot.accept()
