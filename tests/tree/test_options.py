@@ -10,7 +10,7 @@ from tests.lab import paths, proc
 ROOT = Path(__file__).resolve().parents[2]
 PROCESS = ROOT / "engine/src/process"
 # Options of toed that are no settings: config.c of engine/ has them, and whether a value follows.
-PLAIN = {"take-over": False, "config": True}  # --no-config stands beside --config
+PLAIN = {"take-over": False, "config": True}  # --no-config is in the text of --config
 
 
 def accepted(section: str) -> dict[str, bool]:
