@@ -35,7 +35,7 @@ def helped(verb):
     """The options that --help of a verb lists."""
     text = run(TOEHOLD, verb, "--help")
     lines = re.findall(r"^  (-[^\n]*)", text, re.MULTILINE)
-    return {s for line in lines for s in re.findall(r"(?<!\S)--?[a-z0-9][a-z0-9-]*", line[:30])}
+    return {s for line in lines for s in re.findall(r"(?<!\S)--?[A-Za-z0-9][a-z0-9-]*", line[:30])}
 
 
 class Same(unittest.TestCase):
@@ -107,7 +107,7 @@ class Others(unittest.TestCase):
         text = run(sys.executable, COMPLETION, "zsh", TOEHOLD)
         for verb, options in described().items():
             part = re.search(rf"^    {verb}\)\n(.*?)^        ;;", text, re.MULTILINE | re.DOTALL)
-            found = re.findall(r"(?:'|,|\{)(--?[a-z0-9][a-z0-9-]*)=?(?=[\[},])", part[1])
+            found = re.findall(r"(?:'|,|\{)(--?[A-Za-z0-9][a-z0-9-]*)=?(?=[\[},])", part[1])
             self.assertEqual(set(found) - {"-h"}, options, verb)
             # each specification is one word, with the quotes and brackets that it needs
             words = shlex.split(re.sub(r"\\\n", "", part[1]))

@@ -54,7 +54,7 @@ static int parse(int argc, char **argv, struct top_options *o, const char **path
          .value = "SECONDS", .help = "time between two looks, 1 to 3600 (default 2)"},
         {"batch", .number = &o->batch, .min = 1, .max = UINT32_MAX,
          .help = "print N looks as text, one after each interval, and\nend"},
-        {"json", 'j', .flag = &o->json, .help = "with --batch: one JSON object a line"},
+        {"json", 'j', .flag = &o->json, .help = "one JSON object a line, of --batch"},
         {"sort", .take = take_sort, .arg = &o->sort, .value = "KEY",
          .help = "tx (default), rx, retrans, rtt, cwnd or queue"},
         {"reverse", .flag = &o->reverse, .help = "the smallest first"},
