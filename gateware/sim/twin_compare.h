@@ -273,6 +273,14 @@ void forget_pushes(std::vector<Bytes> &list)
         b[13] &= ~F_PSH;
 }
 
+/* core/ sets PSH at the end of a burst of several segments too (no-push-of-bursts). */
+void forget_burst_pushes(const std::vector<Bytes> &gateware, std::vector<Bytes> &core)
+{
+    for (size_t i = 1; i < core.size() && i < gateware.size(); i++)
+        if ((core[i][13] & F_PSH) && !(gateware[i][13] & F_PSH))
+            core[i][13] &= ~F_PSH;
+}
+
 /* Returns true for a DSACK below the ACK (RFC 2883 4.1). */
 bool tells_duplicate(const std::vector<Bytes> &list)
 {
@@ -304,6 +312,7 @@ void compare_sent(Twin &w)
             forget_pushes(a);
             forget_pushes(b);
         }
+        forget_burst_pushes(a, b);
         report.t->segments += a.size();
         if (a == b)
             continue;
