@@ -291,6 +291,7 @@ def _delays(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
                 times = [row["p50_us"] for _, row in points]
                 right.plot(at, times, "o-", label=f"{name}, {load} connections")
     left.set(xlabel="delay, us", ylabel="Gbit/s", ylim=(0, None))
+    left.set_ylim(top=1.1 * left.get_ylim()[1])
     share.set(ylabel="percent of a core", ylim=(0, None))
     right.set(xlabel="delay, us", ylabel="p50 of 64-byte requests, us", yscale="log")
     for axis, where in ((left, "lower left"), (share, "lower right"), (right, "upper left")):
