@@ -20,10 +20,6 @@ char *cli_ask(int fd, unsigned kind, const char *name, size_t *size);
 char *cli_ask_quietly(int fd, unsigned kind, const char *name, size_t *size, char *why,
                       size_t why_size);
 
-/* The same without a message: NULL with the reason in `why`. */
-char *cli_ask_quietly(int fd, unsigned kind, const char *name, size_t *size, char *why,
-                      size_t why_size);
-
 /* Returns whether the process is stopped, by SIGSTOP or a debugger. */
 bool cli_is_stopped(int pid);
 

@@ -253,7 +253,7 @@ static void test_long_lines(void **state)
         text[n - 1] = ']';
         if (n % 4 == 0) /* a key must not end in a dot */
             text[n - 2] = 'a';
-        strcat(text, "\n");
+        text[n] = '\n';
         write_file(system_file, text);
         assert_false(config_check_file(system_file, err, sizeof err));
         if (n == 2048)
