@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../common/svg.h"
 #include "svg.h"
 #include "text.h"
 
@@ -18,21 +19,6 @@
 #define BELOW  340 /* top of the histogram */
 #define END    520
 #define DOTS   5000u
-
-/* Escapes the text: names of devices and addresses are not trusted. */
-static void text(FILE *f, int x, int y, const char *anchor, const char *s)
-{
-    fprintf(f, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", x, y, anchor);
-    for (; *s; s++) {
-        if (*s == '<')
-            fputs("&lt;", f);
-        else if (*s == '&')
-            fputs("&amp;", f);
-        else if ((unsigned char)*s >= ' ')
-            fputc(*s, f);
-    }
-    fputs("</text>\n", f);
-}
 
 static void frame(FILE *f, int from, int to)
 {
@@ -53,10 +39,10 @@ static void plot_samples(FILE *f, const struct result *r)
     char a[32];
 
     frame(f, ABOVE, MIDDLE);
-    text(f, LEFT - 6, MIDDLE, "end", text_time((double)r->min, a));
-    text(f, LEFT - 6, ABOVE + 8, "end", text_time((double)r->max, a));
-    text(f, LEFT, MIDDLE + 16, "start", "0 s");
-    text(f, WIDTH - RIGHT, MIDDLE + 16, "end", text_time(end, a));
+    cli_svg_text(f, LEFT - 6, MIDDLE, "end", text_time((double)r->min, a));
+    cli_svg_text(f, LEFT - 6, ABOVE + 8, "end", text_time((double)r->max, a));
+    cli_svg_text(f, LEFT, MIDDLE + 16, "start", "0 s");
+    cli_svg_text(f, WIDTH - RIGHT, MIDDLE + 16, "end", text_time(end, a));
     for (i = 0; i < r->kept_count; i += step) {
         const struct sample *s = &r->kept[i];
         double x = scaled((double)s->at_ns, 0, end, LEFT, WIDTH - RIGHT);
@@ -87,12 +73,12 @@ static void plot_histogram(FILE *f, const struct result *r)
                 LEFT + i * wide, END - high, wide > 1 ? wide - 0.5 : wide, high);
     }
     snprintf(a, sizeof a, "%" PRIu64, most);
-    text(f, LEFT - 6, BELOW + 8, "end", a);
+    cli_svg_text(f, LEFT - 6, BELOW + 8, "end", a);
     if (n) {
-        text(f, LEFT, END + 16, "start", text_time((double)bins[0].from, a));
-        text(f, LEFT + (int)(wide * (double)middle), END + 16, "middle",
-             text_time((double)bins[middle].from, a));
-        text(f, WIDTH - RIGHT, END + 16, "end", text_time((double)bins[n - 1].to, a));
+        cli_svg_text(f, LEFT, END + 16, "start", text_time((double)bins[0].from, a));
+        cli_svg_text(f, LEFT + (int)(wide * (double)middle), END + 16, "middle",
+                     text_time((double)bins[middle].from, a));
+        cli_svg_text(f, WIDTH - RIGHT, END + 16, "end", text_time((double)bins[n - 1].to, a));
     }
 }
 
@@ -112,13 +98,13 @@ bool svg_write(const struct result *r, const char *path, char *why, size_t size)
             "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"12\">\n"
             "<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n",
             WIDTH, HEIGHT, WIDTH, HEIGHT, WIDTH, HEIGHT);
-    text(f, LEFT, 20, "start", r->measured);
+    cli_svg_text(f, LEFT, 20, "start", r->measured);
     snprintf(line, sizeof line, "source %s: %s; resolution %s", r->source.name, r->source.what,
              r->source.resolution_ns > 0 ? text_time(r->source.resolution_ns, a) : "unknown");
-    text(f, LEFT, 38, "start", line);
+    cli_svg_text(f, LEFT, 38, "start", line);
     snprintf(line, sizeof line, "%" PRIu64 " samples, mean %s, deviation %s", result_samples(r),
              text_time(result_mean(r), a), text_time(result_deviation(r), b));
-    text(f, LEFT, 56, "start", line);
+    cli_svg_text(f, LEFT, 56, "start", line);
     if (result_samples(r)) {
         plot_samples(f, r);
         plot_histogram(f, r);

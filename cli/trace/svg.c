@@ -9,6 +9,7 @@
 
 #include <toe/device.h>
 
+#include "common/svg.h"
 #include "find.h"
 #include "svg.h"
 
@@ -43,21 +44,6 @@ struct span {
 static long long number(const json_t *entry, const char *name)
 {
     return json_integer_value(json_object_get(entry, name));
-}
-
-/* Escapes the text: names of programs are not trusted. */
-static void text(FILE *f, double x, double y, const char *anchor, const char *s)
-{
-    fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    for (; *s; s++) {
-        if (*s == '<')
-            fputs("&lt;", f);
-        else if (*s == '&')
-            fputs("&amp;", f);
-        else if ((unsigned char)*s >= ' ')
-            fputc(*s, f);
-    }
-    fputs("</text>\n", f);
 }
 
 static double at_x(const struct span *s, long long t)
@@ -136,16 +122,16 @@ static void draw_panel(FILE *f, struct panel *p, const struct span *s, const jso
     fprintf(f,
             "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#888\"/>\n",
             LEFT, p->top, WIDTH - LEFT - RIGHT, p->height);
-    text(f, LEFT, p->top - 20, "start", p->title);
+    cli_svg_text(f, LEFT, p->top - 20, "start", p->title);
     snprintf(label, sizeof label, "%.0f", p->high);
-    text(f, LEFT - 6, p->top + 8, "end", label);
+    cli_svg_text(f, LEFT - 6, p->top + 8, "end", label);
     snprintf(label, sizeof label, "%.0f", p->low);
-    text(f, LEFT - 6, p->top + p->height, "end", label);
+    cli_svg_text(f, LEFT - 6, p->top + p->height, "end", label);
     for (k = 0; k < LINES_MAX && p->lines[k].label; k++) {
         draw_line(f, p, &p->lines[k], s, samples);
         fprintf(f, "<path d=\"M%.1f %d h14\" stroke=\"%s\" stroke-width=\"3\"/>\n", x, p->top - 8,
                 p->lines[k].colour);
-        text(f, x + 18, p->top - 4, "start", p->lines[k].label);
+        cli_svg_text(f, x + 18, p->top - 4, "start", p->lines[k].label);
         x += 40 + 7 * (double)strlen(p->lines[k].label);
     }
 }
@@ -236,9 +222,9 @@ static void draw(FILE *f, const json_t *flow, const struct span *s)
     draw_sent(f, &panels[0], s, samples);
     draw_events(f, &panels[0], s, flow);
     i = sizeof panels / sizeof *panels - 1;
-    text(f, LEFT, panels[i].top + panels[i].height + 16, "start", "0 s");
+    cli_svg_text(f, LEFT, panels[i].top + panels[i].height + 16, "start", "0 s");
     snprintf(end, sizeof end, "%.3f s", (double)(s->to - s->from) * 1e-9);
-    text(f, WIDTH - RIGHT, panels[i].top + panels[i].height + 16, "end", end);
+    cli_svg_text(f, WIDTH - RIGHT, panels[i].top + panels[i].height + 16, "end", end);
 }
 
 static void head(FILE *f, const json_t *flow)
@@ -257,9 +243,9 @@ static void head(FILE *f, const json_t *flow)
     snprintf(line, sizeof line, "flow %s: %s to %s, %s, pid %lld",
              json_string_value(json_object_get(flow, "flow")), local, remote,
              json_string_value(json_object_get(flow, "process")), number(flow, "pid"));
-    text(f, LEFT, 24, "start", line);
-    text(f, LEFT, 42, "start",
-         "red bars: retransmissions; red marks: timeouts, tail loss probes, fast recovery");
+    cli_svg_text(f, LEFT, 24, "start", line);
+    cli_svg_text(f, LEFT, 42, "start",
+                 "red bars: retransmissions; red marks: timeouts, tail loss probes, fast recovery");
 }
 
 bool svg_writable(const char *path, char *why, size_t size)
