@@ -235,7 +235,6 @@ int main(void)
         cmocka_unit_test(a_guard_of_ip4_alone),
     };
 
-    own.pid = getpid();
-    own.uid = geteuid();
+    begin_alone();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,14 +70,15 @@ static uint16_t choose_held(const struct ports *p, uint32_t within)
 }
 
 /* Binds a port that is not held: `port`, or with 0 one of the kernel's choice. Returns it; 0 with
- * errno. */
+ * errno. The kernel's may be reserved when the setting has changed since it was read. */
 static uint16_t choose_new(struct ports *p, uint16_t port, uid_t uid, uint32_t within)
 {
     int fd = port_bind(p, NULL, &port, port ? 0 : within, 0);
 
     if (fd < 0)
         return 0;
-    if (p->port[port].held) { /* its old connections belong to the TOE */
+    if (p->port[port].held || /* its old connections belong to the TOE */
+        is_reserved(p, port)) {
         close(fd);
         errno = EAGAIN;
         return 0;
