@@ -178,6 +178,8 @@ void trace_core(void *owner, enum toec_trace_kind what, toec_u32 seq, toec_u32 v
     const struct engine *e = s->qp->engine;
     struct trace_ring *r = s->qp->traces[s->index];
 
+    record_touch(
+        s); /* no event of core/ reports that FIN is acknowledged, or that a timer expired */
     if (!r)
         return;
     if (r->calls.any || what <= TOEC_T_OWN_WINDOW)

@@ -14,6 +14,7 @@
 #include "handle.h"
 #include "host.h"
 #include "ip6.h"
+#include "listen.h"
 #include "lock.h"
 #include "name.h"
 #include "notsent.h"
@@ -208,7 +209,10 @@ static int finish(struct tsock *s)
         s->connect_unreported = 0;
         return 0;
     }
-    s->unconnected = s->connect_failed; /* reported: as new (__inet_stream_connect() of Linux) */
+    /* reported: as new (__inet_stream_connect() of Linux), also where it was established since */
+    s->connect_failed |= s->connect_unreported;
+    s->connect_unreported = 0;
+    s->unconnected = s->connect_failed;
     return terr(s->error ? tsock_take_error(s) : ECONNABORTED);
 }
 
@@ -293,17 +297,22 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
     return start(s, &to, fast);
 }
 
-/* connect() to AF_UNSPEC dissolves the association (connect(2)): resets the connection and makes
- * the socket as new. */
-static int disconnect(struct tsock *s)
+/* connect() to AF_UNSPEC dissolves the association (connect(2)): resets the connection, or ends the
+ * listener, and makes the socket as new. */
+static int disconnect(struct tsock *s, int fd)
 {
     if (s->state == TS_OPEN || s->state == TS_CONNECTING)
         s->error = ECONNRESET;
-    if (s->state == TS_OPEN)
-        s->abort = 1;
-    tsock_end(s);
-    s->abort = 0;
-    s->eof = s->shut = s->oob = 0;
+    if (s->state == TS_LISTEN) {
+        tlisten_end(s);
+        sys_shutdown(fd, SHUT_RD); /* the kernel's half: the same, for a listener */
+        s->state = TS_DEAD;
+    } else {
+        s->abort = s->state == TS_OPEN;
+        tsock_end(s);
+        s->abort = 0;
+    }
+    s->eof = s->shut = s->oob = s->connect_unreported = 0;
     s->connect_failed = s->unconnected = 1;
     tport_release(s);
     tobj_notify(&s->obj, tsock_events(s));
@@ -326,9 +335,9 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
                           bool *kernel)
 {
     tctx_progress();
-    if (addr && len >= sizeof(sa_family_t) && addr->sa_family == AF_UNSPEC &&
-        (s->state == TS_OPEN || s->state == TS_CONNECTING || s->state == TS_DEAD))
-        return disconnect(s);
+    if (addr && len >= sizeof(sa_family_t) && addr->sa_family == AF_UNSPEC && s->state != TS_NEW &&
+        s->state != TS_SHARED && s->state != TS_FOREIGN)
+        return disconnect(s, fd);
     switch ((enum tsock_state)s->state) {
     case TS_CONNECTING:
         if (s->fast && !s->fast_sent)
@@ -343,7 +352,7 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
     case TS_FOREIGN:
         return terr(EISCONN);
     case TS_DEAD:
-        if (s->connect_failed && s->error && !s->unconnected)
+        if (s->connect_unreported || (s->connect_failed && !s->unconnected))
             return finish(s);
         if (!s->connect_failed)
             return terr(EISCONN);

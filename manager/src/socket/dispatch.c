@@ -35,6 +35,21 @@ static struct tsock *flow_sock(struct tqp *qp, const struct toe_cmd *c)
     return s == TSLOT_CLOSING ? NULL : s;
 }
 
+/* Resets a connection whose program has shut both directions down and gets data all the same (RFC
+ * 9293 3.6.1; tcp_rcv_state_process() of Linux): the peer must learn that it is not read. What was
+ * there before the n bytes can still be read. */
+static void refuse_data(struct tqp *qp, struct tsock *s, uint32_t n)
+{
+    if (!s->abort)
+        tqp_abort_later(qp, s->slot);
+    s->abort = 1;
+    if (s->rx_avail != n || s->claims)
+        return;
+    s->rx_pos += n;
+    s->rx_avail = 0;
+    s->rx_unreported += n;
+}
+
 static void data_received(struct tqp *qp, const struct toe_cmd *c)
 {
     struct tsock *s = flow_sock(qp, c);
@@ -49,6 +64,8 @@ static void data_received(struct tqp *qp, const struct toe_cmd *c)
     /* after shutdown(SHUT_RD) Linux still receives data, but the reader sees the end of the stream
      */
     s->rx_avail += n;
+    if (unlikely(s->shut == (TSHUT_RD | TSHUT_WR)))
+        refuse_data(qp, s, n);
     if (unlikely(s->oob))
         turgent_data(s);
     tobj_notify(&s->obj, EPOLLIN | EPOLLRDNORM);
@@ -86,8 +103,8 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
 /* A reset in CLOSE-WAIT is a broken pipe (Linux, tcp_reset()). */
 static int end_error(const struct tsock *s, int reason)
 {
-    if (reason == TOE_R_STALE)
-        return ECONNRESET; /* accepted here, but another process got it */
+    if (reason == TOE_R_STALE || s->abort)
+        return ECONNRESET; /* accepted here, but another process got it; refuse_data() */
     return reason == ECONNRESET && s->eof && !(s->shut & TSHUT_WR) ? EPIPE : reason;
 }
 

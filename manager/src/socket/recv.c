@@ -116,6 +116,8 @@ static void take_to_mark(struct tsock *s, struct rx_call *c)
     if (n > c->want - c->got)
         n = (uint32_t)(c->want - c->got);
     take_bytes(s, c, n, skip);
+    if (!n && skip && c->want && !(c->flags & MSG_PEEK))
+        trecv_taken(s, skip); /* the urgent byte is passed, although nothing follows it yet */
     if (!(c->flags & MSG_PEEK))
         turgent_passed(s);
     if (c->got && turgent_at_mark(s))

@@ -32,7 +32,8 @@
 #define PAGE           4096u /* the smallest page of a machine */
 
 struct tx_call {
-    struct tio_cursor at; /* the caller's memory; v NULL: read from in_fd */
+    struct tio_cursor at; /* the caller's memory; v NULL: none, or read from in_fd */
+    bool file;            /* of sendfile(): in_fd, offset */
     int in_fd;
     off_t *offset;
     size_t want, sent;
@@ -207,11 +208,28 @@ static int put_syn(struct tsock *s, struct tx_call *c)
     return c->sent && s->state == TS_CONNECTING ? 1 : -1;
 }
 
+/* Returns whether a sendfile() has nothing to send: then it neither waits nor fails, whatever the
+ * socket's state, for Linux reads first. */
+static bool nothing_left(const struct tx_call *c)
+{
+    struct stat st;
+    off_t at;
+
+    if (likely(!c->file))
+        return false;
+    if (c->sent == c->want)
+        return true;
+    at = c->offset ? *c->offset : lseek(c->in_fd, 0, SEEK_CUR);
+    return at >= 0 && fstat(c->in_fd, &st) == 0 && S_ISREG(st.st_mode) && at >= st.st_size;
+}
+
 static ssize_t send_wait(struct tsock *s, struct tx_call *c)
 {
     uint64_t deadline = 0;
     ssize_t n = 0;
 
+    if (unlikely(nothing_left(c)))
+        return (ssize_t)c->sent;
     for (;;) {
         tctx_progress();
         if (unlikely(tsock_kernels(s))) {
@@ -444,7 +462,9 @@ ssize_t toe_writev(int fd, const struct iovec *iov, int count)
     ssize_t r = TIO_KERNEL;
 
     if (likely(tsock_get(fd)))
-        r = count < 0 ? terr(EINVAL) : transmit_v(fd, iov, (size_t)count, 0);
+        r = count < 0                        ? terr(EINVAL)
+            : !tio_total(iov, (size_t)count) ? 0 /* in any state (vfs_writev() of Linux) */
+                                             : transmit_v(fd, iov, (size_t)count, 0);
     return r == TIO_KERNEL ? sys_writev(fd, iov, count) : r;
 }
 
@@ -465,7 +485,7 @@ static int check_source(int in_fd, const off_t *offset)
 
 ssize_t toe_sendfile(int fd, int in_fd, off_t *offset, size_t n)
 {
-    struct tx_call c = {.in_fd = in_fd, .offset = offset, .want = n};
+    struct tx_call c = {.file = true, .in_fd = in_fd, .offset = offset, .want = n};
     ssize_t r = TIO_KERNEL;
 
     if (tsock_get(fd))

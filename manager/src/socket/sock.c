@@ -230,6 +230,7 @@ int toe_listen(int fd, int backlog)
 
 static int shutdown_open(struct tsock *s, int how)
 {
+    s->connect_unreported = 0; /* as Linux (inet_shutdown()) */
     if (how != SHUT_WR)
         s->shut |= TSHUT_RD;
     if (how != SHUT_RD && !(s->shut & TSHUT_WR)) {
@@ -283,7 +284,7 @@ int toe_shutdown(int fd, int how)
     tctx_lock();
     tshare_use(fd);
     s = tsock_get(fd);
-    if (s && s->state == TS_OPEN)
+    if (s && (s->state == TS_OPEN || s->state == TS_CONNECTING))
         tctx_progress();
     r = s ? shutdown_locked(s, fd, how) : sys_shutdown(fd, how);
     tctx_unlock();

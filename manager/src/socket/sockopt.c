@@ -310,7 +310,7 @@ static enum verdict set_fastopen(struct tsock *s, const struct set_option *o, co
     (void)o;
     if (!read_int(value, len, &v))
         return WRONG;
-    if (v < 0 || (s->state != TS_NEW && s->state != TS_LISTEN))
+    if (v < 0 || (s->state != TS_NEW && s->state != TS_LISTEN && s->state != TS_DEAD))
         return terr(EINVAL), WRONG;
     s->opts.fastopen = v;
     if (s->state == TS_LISTEN && s->announced)
@@ -472,13 +472,23 @@ static const struct set_option *row_of(int level, int name)
     return NULL;
 }
 
+/* Returns whether a value has the size of an int at least, which Linux checks first, also of an
+ * option that it does not have (sk_setsockopt(), do_tcp_setsockopt()). */
+static bool takes_int(int level, int name)
+{
+    if (level == SOL_SOCKET)
+        return name != SO_BINDTODEVICE;
+    return level == IPPROTO_TCP && name != TCP_CONGESTION && name != TCP_ULP &&
+           name != TCP_FASTOPEN_KEY;
+}
+
 static enum verdict set_carried(struct tsock *s, int level, int name, const void *value,
                                 socklen_t len)
 {
     static const struct set_option other_tcp = {.level = IPPROTO_TCP, .set = keep};
     const struct set_option *o;
 
-    if (len > INT_MAX)
+    if (len > INT_MAX || (len < sizeof(int) && takes_int(level, name)))
         return terr(EINVAL), WRONG;
     if (len && !value)
         return terr(EFAULT), WRONG;

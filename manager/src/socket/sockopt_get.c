@@ -434,7 +434,7 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
     tctx_lock();
     s = tsock_get(fd);
     if (s && s->state != TS_NEW) {
-        if (level == SOL_SOCKET && name == SO_ERROR)
+        if ((level == SOL_SOCKET && name == SO_ERROR) || (level == IPPROTO_TCP && name == TCP_INFO))
             tctx_progress(); /* handles pending commands; there is no wait that would */
         if (!value || !len)
             verdict = (terr(EFAULT), WRONG);

@@ -28,6 +28,22 @@ static bool is_pipe(int fd)
     return fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
+/* Returns whether fd is the kernel's. */
+static bool is_kernels(int fd)
+{
+    struct tsock *s;
+    bool is = true;
+
+    if (!tsock_get(fd))
+        return true;
+    tctx_lock();
+    tshare_use(fd);
+    s = tsock_get(fd);
+    is = !s || tsock_kernels(s);
+    tctx_unlock();
+    return is;
+}
+
 /* Polls the pipe for one event, or POLLHUP and POLLERR. 0: not yet; -1 with errno. */
 static int await(int fd, short events, bool wait)
 {
@@ -158,6 +174,8 @@ static ssize_t pass(int in, int out, size_t n, int flags)
     ssize_t r = toe_send_reserve(out, n, v, 0), got;
 
     if (r <= 0) {
+        if (r < 0 && errno == ENOTCONN && !is_kernels(out))
+            errno = EPIPE; /* a listener: as of any other write */
         tsend_signal(r, 0);
         return r;
     }
@@ -197,22 +215,6 @@ static ssize_t from_pipe(int in, int out, size_t n, unsigned flags, bool wait)
         done += (size_t)r;
     }
     return (ssize_t)done;
-}
-
-/* Returns whether fd is the kernel's. */
-static bool is_kernels(int fd)
-{
-    struct tsock *s;
-    bool is = true;
-
-    if (!tsock_get(fd))
-        return true;
-    tctx_lock();
-    tshare_use(fd);
-    s = tsock_get(fd);
-    is = !s || tsock_kernels(s);
-    tctx_unlock();
-    return is;
 }
 
 static ssize_t splice_carried(int in, int out, size_t n, unsigned flags, bool read_end)

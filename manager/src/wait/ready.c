@@ -51,7 +51,7 @@ uint32_t tsock_events(const struct tsock *s)
         /* fall through */
     case TS_FOREIGN:
         return EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | EPOLLHUP | EPOLLRDHUP |
-               (s->error || tzc_waits(s) ? EPOLLERR : 0u);
+               (s->oob == TOOB_VALID ? EPOLLPRI : 0u) | (s->error || tzc_waits(s) ? EPOLLERR : 0u);
     case TS_CONNECTING: /* Fast Open: written data is sent with the SYN */
         return s->fast && !s->fast_sent ? EPOLLOUT | EPOLLWRNORM : 0u;
     case TS_NEW:

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Socket calls in the less common states of a socket: dissolved, refused, reset, shut down both
+ways; the expected results are Linux's."""
+
+from __future__ import annotations
+
+import errno
+import select
+import socket
+
+import pytest
+
+from tests.lab import proc
+from tests.lab.robot import PORT, take
+
+UNSPEC = bytes(16)
+CLOSED, FIN_WAIT_2 = 7, 5  # of Linux's TCP_INFO
+
+HANG_UP = select.POLLIN | select.POLLOUT | select.POLLHUP | select.POLLRDHUP
+
+
+def poll(robot) -> int:
+    return robot(
+        "p = select.poll(); p.register(s, select.POLLPRI | select.POLLRDHUP | 5); r = p.poll(0);"
+        "r[0][1] if r else 0"
+    )
+
+
+def fails(robot, code: str, error: int, **given: object) -> None:
+    with pytest.raises(OSError) as found:
+        robot(code, **given)
+    assert found.value.errno == error, code
+
+
+def dissolve(libc) -> None:
+    assert libc("call('connect', s.fileno(), a, 16)", a=UNSPEC) == 0
+
+
+@pytest.mark.shows("connect AF_UNSPEC of a listener")
+def test_a_listener_is_dissolved(lab, libc):
+    """It listens no more, keeps its port, and may listen again."""
+    libc.listen(lab.ip, PORT, name="s")
+    dissolve(libc)
+    assert poll(libc) == select.POLLOUT | select.POLLHUP
+    assert tuple(libc("s.getsockname()")) == (lab.ip, PORT)
+    with pytest.raises(ConnectionRefusedError):
+        lab.connect(PORT)
+    libc("s.listen()")
+    with lab.connect(PORT):
+        libc("c, _ = s.accept(); c.close(); s.close()")
+
+
+def unreported(lab, robot, peer_listener):
+    """A connection whose connect() has not returned 0 yet; the peer's end."""
+    robot("s = socket.socket(); s.setblocking(False); s.connect_ex(at)", at=(lab.peer_ip, PORT))
+    return peer_listener.accept()[0]
+
+
+def test_connect_after_the_end_of_an_unreported_connection(lab, robot, peer_listener):
+    """The second connect() reports ECONNABORTED, and the third one connects."""
+    peer = unreported(lab, robot, peer_listener)
+    robot("s.send(b'x')")
+    take(peer, 1)
+    proc.wait_until(lambda: poll(robot) == select.POLLOUT, "the connection")
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes((1, 0, 0, 0, 0, 0, 0, 0)))
+    peer.close()
+    proc.wait_until(lambda: poll(robot) & select.POLLHUP, "the reset")
+    assert robot("s.getsockopt(1, 4)") == errno.ECONNRESET
+    at = (lab.peer_ip, PORT)
+    assert robot("s.connect_ex(at)", at=at) == errno.ECONNABORTED
+    assert robot("s.connect_ex(at)", at=at) == errno.EINPROGRESS
+    with peer_listener.accept()[0]:
+        robot("s.close()")
+
+
+def test_connect_after_a_refused_one_that_was_reported(lab, robot):
+    """SO_ERROR has the reason, the next connect() ECONNABORTED; then the socket is as new."""
+    at = (lab.peer_ip, PORT + 1)
+    robot("s = socket.socket(); s.setblocking(False)")
+    assert robot("s.connect_ex(at)", at=at) == errno.EINPROGRESS
+    proc.wait_until(lambda: poll(robot) & select.POLLHUP, "the refusal")
+    assert robot("s.getsockopt(1, 4)") == errno.ECONNREFUSED
+    assert robot("s.connect_ex(at)", at=at) == errno.ECONNABORTED
+    assert robot("s.connect_ex(at)", at=at) == errno.EINPROGRESS
+    robot("s.close()")
+
+
+def test_connect_after_shutdown(lab, robot, peer_listener):
+    """shutdown() counts as the report that the connection is established."""
+    with unreported(lab, robot, peer_listener):
+        proc.wait_until(lambda: poll(robot) == select.POLLOUT, "the connection")
+        robot("s.shutdown(socket.SHUT_WR)")
+        assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT)) == errno.EISCONN
+        robot("s.close()")
+
+
+def test_shutdown_sees_a_refusal(lab, robot):
+    """Nothing but shutdown() has looked at the socket since it was refused."""
+    robot("s = socket.socket(); s.setblocking(False)")
+    assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT + 1)) == errno.EINPROGRESS
+    proc.wait_until(lambda: robot("s.getsockopt(6, 11, 8)[0]") == CLOSED, "the refusal")
+    fails(robot, "s.shutdown(socket.SHUT_RD)", errno.ENOTCONN)
+    robot("s.close()")
+
+
+@pytest.mark.shows("writev of nothing", "readv of nothing", "sendfile of nothing")
+def test_nothing_is_written_in_any_state(libc, peer):
+    """Of no bytes, writev() and sendfile() return 0, send() fails; at the end of a file too."""
+    libc("""
+f = open('/bin/true', 'rb'); size = os.fstat(f.fileno()).st_size
+nothing = ("os.writev(s.fileno(), [b''])", "os.writev(s.fileno(), [b'', b''])",
+           "os.readv(s.fileno(), [bytearray()])", "os.sendfile(s.fileno(), f.fileno(), 0, 0)",
+           "os.sendfile(s.fileno(), f.fileno(), size, 100)",
+           "os.sendfile(s.fileno(), f.fileno(), size + 9, 100)")
+""")
+    libc("s.shutdown(socket.SHUT_WR)")
+    assert libc("[eval(c) for c in nothing]") == [0] * 6
+    fails(libc, "s.send(b'')", errno.EPIPE)
+    fails(libc, "s.sendmsg([])", errno.EPIPE)
+    fails(libc, "os.sendfile(s.fileno(), f.fileno(), 0, 1)", errno.EPIPE)
+    dissolve(libc)
+    assert libc("[eval(c) for c in nothing]") == [0] * 6
+    assert libc("s.getsockopt(1, 4)") == errno.ECONNRESET
+    libc("s.close(); f.close()")
+
+
+def test_the_end_of_a_file_while_the_buffer_is_full(robot, peer):
+    """sendfile() does not wait for room that it does not need."""
+    robot("""
+s.setblocking(False)
+try:
+    while True: s.send(bytes(65536))
+except BlockingIOError: pass
+f = open('/bin/true', 'rb'); size = os.fstat(f.fileno()).st_size
+""")
+    assert robot("os.sendfile(s.fileno(), f.fileno(), size, 100)") == 0
+    robot("s.close(); f.close()")
+
+
+def test_splice_into_a_listener(lab, robot):
+    robot.listen(lab.ip, PORT, name="s")
+    robot("import signal; r, w = os.pipe(); os.write(w, b'x')")
+    fails(robot, "os.splice(r, s.fileno(), 1)", errno.EPIPE)
+    robot("s.close(); os.close(r); os.close(w)")
+
+
+def test_short_values_of_options(libc, peer):
+    """Less than an int is EINVAL, also of options that a socket does not have, except names."""
+    for level in socket.SOL_SOCKET, socket.IPPROTO_TCP:
+        for name in 3, 4, 29, 30, 38, 39, 9999:
+            set_short = "call('setsockopt', s.fileno(), level, name, b'12', n)"
+            for n in 0, 1, 3:
+                found = libc(set_short, level=level, name=name, n=n)
+                assert found == -errno.EINVAL, (level, name, n)
+    assert libc("call('setsockopt', s.fileno(), 6, 13, b'reno', 4)") == 0
+    libc("s.close()")
+
+
+def test_fast_open_of_a_dissolved_socket(libc, lab):
+    """TCP_FASTOPEN may be set in the state CLOSED, not while connected."""
+    libc.listen(lab.ip, PORT)
+    with lab.connect(PORT):
+        libc.accept()
+        fails(libc, "s.setsockopt(6, socket.TCP_FASTOPEN, 5)", errno.EINVAL)
+        dissolve(libc)
+        libc("s.setsockopt(6, socket.TCP_FASTOPEN, 5); s.close(); listener.close()")
+
+
+def test_a_read_passes_the_urgent_byte(robot, peer):
+    """Also when nothing follows it: it is neither unread nor urgent any more."""
+    robot("s.setblocking(False)")
+    peer.send(b"!", socket.MSG_OOB)
+    proc.wait_until(lambda: poll(robot) & select.POLLPRI, "the urgent byte")
+    fails(robot, "s.recv(1, socket.MSG_PEEK)", errno.EAGAIN)
+    assert poll(robot) & select.POLLPRI
+    fails(robot, "s.recv(1)", errno.EAGAIN)
+    assert poll(robot) == select.POLLOUT
+    fails(robot, "s.recv(1, socket.MSG_OOB)", errno.EINVAL)
+    robot("s.close()")
+    assert peer.recv(1) == b""  # no reset: no byte was left unread
+
+
+def test_urgent_data_outlives_the_connection(robot, peer):
+    peer.send(b"!", socket.MSG_OOB)
+    proc.wait_until(lambda: poll(robot) & select.POLLPRI, "the urgent byte")
+    peer.shutdown(socket.SHUT_WR)
+    robot("s.shutdown(socket.SHUT_WR)")
+    assert peer.recv(1) == b""
+    peer.close()
+    proc.wait_until(lambda: poll(robot) == HANG_UP | select.POLLPRI, "the end")
+    assert robot("s.recv(1, socket.MSG_OOB)") == b"!"
+    robot("s.close()")
+
+
+def test_data_after_both_ways_were_shut_down(robot, peer):
+    """The peer learns by a reset that it is not read, although the descriptor is open."""
+    robot("s.shutdown(socket.SHUT_RDWR)")
+    assert peer.recv(1) == b""
+    peer.send(b"unwanted")
+    proc.wait_until(lambda: robot("s.getsockopt(6, 11, 8)[0]") == CLOSED, "the reset")
+    proc.wait_until(lambda: peer.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), "its arrival")
+    with pytest.raises(BrokenPipeError):
+        peer.send(b"more")
+    assert robot("s.getsockopt(1, 4)") == errno.ECONNRESET
+    assert robot("s.recv(10)") == b""
+    robot("s.close()")
+
+
+def test_unread_data_before_both_ways_are_shut_down(robot, peer):
+    """What has arrived before can be read."""
+    peer.send(b"wanted")
+    proc.wait_until(lambda: poll(robot) & select.POLLIN, "the data")
+    robot("s.shutdown(socket.SHUT_RDWR)")
+    assert robot("s.recv(10)") == b"wanted"
+    robot("s.close()")
+
+
+def test_the_state_of_a_quiet_connection(robot, peer):
+    """TCP_INFO follows a shutdown() that nothing else happens after."""
+    settled = "s.getsockopt(6, 11, 8)[0]"
+    assert robot(f"import time; time.sleep(0.1); {settled}") == 1  # past the last refresh
+    robot("s.shutdown(socket.SHUT_WR)")
+    proc.wait_until(lambda: robot(settled) == FIN_WAIT_2, "the peer's ACK")
+    robot("s.close()")
