@@ -68,8 +68,8 @@ static inline struct ports *begin(void)
     return p;
 }
 
-static struct asker own; /* this process */
-static int kept;         /* by the call before */
+static struct asker own;                 /* this process */
+static __attribute__((unused)) int kept; /* by the call before */
 
 /* Called first. Moves the process to a network namespace of its own, where no other program has
  * ports and the settings are the kernel's defaults. A user without the right stays. Returns whether

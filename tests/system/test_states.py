@@ -85,6 +85,19 @@ def test_connect_after_a_refused_one_that_was_reported(lab, robot):
     robot("s.close()")
 
 
+def test_connect_after_shutdown_of_a_refused_one(libc, lab):
+    """A socket that is shut down before the refusal is reported connects only once dissolved."""
+    at = (lab.peer_ip, PORT + 1)
+    libc("s = socket.socket(); s.setblocking(False)")
+    assert libc("s.connect_ex(at)", at=at) == errno.EINPROGRESS
+    proc.wait_until(lambda: poll(libc) & select.POLLHUP, "the refusal")
+    fails(libc, "s.shutdown(socket.SHUT_WR)", errno.ENOTCONN)
+    assert [libc("s.connect_ex(at)", at=at) for _ in range(2)] == [errno.EINVAL] * 2
+    dissolve(libc)
+    assert libc("s.connect_ex(at)", at=at) == errno.EINPROGRESS
+    libc("s.close()")
+
+
 def test_connect_after_shutdown(lab, robot, peer_listener):
     """shutdown() counts as the report that the connection is established."""
     with unreported(lab, robot, peer_listener):
@@ -157,13 +170,26 @@ def test_short_values_of_options(libc, peer):
 
 
 def test_fast_open_of_a_dissolved_socket(libc, lab):
-    """TCP_FASTOPEN may be set in the state CLOSED, not while connected."""
+    """TCP_FASTOPEN and TCP_FASTOPEN_CONNECT (30) are of closed sockets, not of connected ones."""
     libc.listen(lab.ip, PORT)
     with lab.connect(PORT):
         libc.accept()
         fails(libc, "s.setsockopt(6, socket.TCP_FASTOPEN, 5)", errno.EINVAL)
+        fails(libc, "s.setsockopt(6, 30, 1)", errno.EINVAL)
         dissolve(libc)
-        libc("s.setsockopt(6, socket.TCP_FASTOPEN, 5); s.close(); listener.close()")
+        libc("s.setsockopt(6, socket.TCP_FASTOPEN, 5)")
+        libc("s.setsockopt(6, 30, 1); s.close(); listener.close()")
+
+
+def test_shutdown_of_a_dissolved_socket(libc, peer):
+    """It fails, and marks the socket all the same: a read returns the end of the stream."""
+    dissolve(libc)
+    assert libc("s.getsockopt(1, 4)") == errno.ECONNRESET
+    fails(libc, "s.recv(1)", errno.ENOTCONN)
+    fails(libc, "s.shutdown(socket.SHUT_RD)", errno.ENOTCONN)
+    assert libc("s.recv(1)") == b""
+    assert poll(libc) == HANG_UP
+    libc("s.close()")
 
 
 def test_a_read_passes_the_urgent_byte(robot, peer):

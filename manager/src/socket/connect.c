@@ -312,7 +312,7 @@ static int disconnect(struct tsock *s, int fd)
         tsock_end(s);
         s->abort = 0;
     }
-    s->eof = s->shut = s->oob = s->connect_unreported = 0;
+    s->eof = s->shut = s->oob = s->connect_unreported = s->spoilt = 0;
     s->connect_failed = s->unconnected = 1;
     tport_release(s);
     tobj_notify(&s->obj, tsock_events(s));
@@ -352,6 +352,8 @@ static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, 
     case TS_FOREIGN:
         return terr(EISCONN);
     case TS_DEAD:
+        if (s->spoilt)
+            return terr(EINVAL); /* as Linux: SS_DISCONNECTING */
         if (s->connect_unreported || (s->connect_failed && !s->unconnected))
             return finish(s);
         if (!s->connect_failed)

@@ -73,7 +73,8 @@ bool trecv_must_wait(struct tsock *s, ssize_t *r)
         return false;
     }
     /* after a refused connect() that has reported its error another way, Linux returns EOF */
-    if (s->state == TS_LISTEN || s->state == TS_FOREIGN || (s->connect_failed && s->unconnected)) {
+    if (s->state == TS_LISTEN || s->state == TS_FOREIGN ||
+        (s->connect_failed && s->unconnected && !(s->shut & TSHUT_RD))) {
         *r = terr(ENOTCONN);
         return false;
     }

@@ -318,7 +318,7 @@ static enum verdict set_fastopen(struct tsock *s, const struct set_option *o, co
     return DONE;
 }
 
-/* TCP_FASTOPEN_CONNECT, of a new socket; TCP_FASTOPEN_NO_COOKIE, of a listener too. */
+/* TCP_FASTOPEN_CONNECT, of a closed socket; TCP_FASTOPEN_NO_COOKIE, of a listener too. */
 static enum verdict set_fastopen_flag(struct tsock *s, const struct set_option *o,
                                       const void *value, socklen_t len)
 {
@@ -327,7 +327,8 @@ static enum verdict set_fastopen_flag(struct tsock *s, const struct set_option *
     if (!read_int(value, len, &v))
         return WRONG;
     if (v < 0 || v > 1 ||
-        (s->state != TS_NEW && (o->name != TCP_FASTOPEN_NO_COOKIE || s->state != TS_LISTEN)))
+        (s->state != TS_NEW && s->state != TS_DEAD &&
+         (o->name != TCP_FASTOPEN_NO_COOKIE || s->state != TS_LISTEN)))
         return terr(EINVAL), WRONG;
     *(uint8_t *)kept(s, o) = (uint8_t)v;
     if (s->state == TS_LISTEN && s->announced && s->opts.fastopen)

@@ -47,7 +47,8 @@ uint32_t tsock_events(const struct tsock *s)
         return (s->accept_head ? EPOLLIN | EPOLLRDNORM : 0u) | (s->error ? EPOLLERR : 0u);
     case TS_DEAD:
         if (s->unconnected) /* as the kernel reports a socket that was never connected */
-            return EPOLLOUT | EPOLLWRNORM | EPOLLHUP | (s->error ? EPOLLERR : 0u);
+            return EPOLLOUT | EPOLLWRNORM | EPOLLHUP | (s->error ? EPOLLERR : 0u) |
+                   (s->shut & TSHUT_RD ? EPOLLIN | EPOLLRDNORM | EPOLLRDHUP : 0u);
         /* fall through */
     case TS_FOREIGN:
         return EPOLLIN | EPOLLRDNORM | EPOLLOUT | EPOLLWRNORM | EPOLLHUP | EPOLLRDHUP |
