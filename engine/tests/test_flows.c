@@ -461,6 +461,29 @@ static void test_the_record_tells_both_ends_and_the_state(void **state)
     assert_int_equal(host_record(&w->x, fx)->generation, generation + 1);
 }
 
+/* Also where no notification goes with it: a FIN that is not acknowledged, its timeouts, and its
+ * ACK. The connection was quiet before. */
+static void test_the_record_follows_a_quiet_end(void **state)
+{
+    struct hosts *w = *state;
+    const struct toedev_flow_record *r;
+    uint32_t fx, fy;
+
+    bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    r = host_record(&w->y, fy);
+    bench_run(&w->t, NS_PER_S);
+    memwire_lose(w->t.wire_b, 1);
+    host_put(&w->y, TOE_CMD_CLOSE, TOE_F_CLOSE_HALF, 0, fy, 0, 0);
+    bench_run(&w->t, 50 * NS_PER_MS);
+    assert_int_equal(r->state, TOEC_FIN_WAIT_1);
+    assert_int_equal(r->timeouts, 0);
+    bench_run(&w->t, 900 * NS_PER_MS);
+    assert_true(r->timeouts > 0);
+    memwire_lose(w->t.wire_b, 0);
+    bench_run(&w->t, 3 * NS_PER_S);
+    assert_int_equal(r->state, TOEC_FIN_WAIT_2);
+}
+
 static void test_nothing_is_lost_while_the_wire_has_no_room(void **state)
 {
     struct hosts *w = *state;
@@ -597,6 +620,7 @@ int main(void)
         T(test_an_interrupt_comes_once_for_each_arming),
         T(test_moderation_waits_for_count_or_time),
         T(test_the_record_tells_both_ends_and_the_state),
+        T(test_the_record_follows_a_quiet_end),
         T(test_the_record_is_current_on_demand),
         T(test_nothing_is_lost_while_the_wire_has_no_room),
         T(test_a_stream_is_acknowledged_by_bursts),

@@ -269,6 +269,7 @@ static int do_recv(struct qp *qp, const struct command *c)
 static void closing(struct slot *s, enum trace_event_kind what)
 {
     trace_put(s, what, 0);
+    record_touch(s); /* the state of the flow changes */
     s->state = SLOT_CLOSING;
     hold_drop(s); /* the host reads no more */
     s->pending &= (uint8_t) ~(PEND_ESTABLISHED | PEND_URGENT | PEND_DATA | PEND_ACKED | PEND_HALF);
@@ -293,6 +294,7 @@ static int do_close(struct qp *qp, const struct command *c)
             return TOE_R_NOTCONN;
         s->half_closed = 1;
         trace_put(s, TRACE_SHUTDOWN, 0);
+        record_touch(s);
         return from_core(toec_shutdown(e->stack, s->flow, e->now));
     case 0:
         if (s->state != SLOT_OPEN && !is_fast(s))
