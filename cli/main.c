@@ -22,6 +22,7 @@
 #include "stats.h"
 #include "top/top.h"
 #include "trace/trace.h"
+#include "tune/tune.h"
 
 static const struct verb {
     const char *name;
@@ -40,6 +41,7 @@ static const struct verb {
     {"config", cli_config, false, "shows, explains and checks settings and their files"},
     {"bench", cli_bench, true, "loads a TCP server and measures, or is the server"},
     {"offload", cli_offload, false, "shows or switches offloads, as ethtool -k and -K"},
+    {"tune", cli_tune, false, "finds the best settings of an interface for a workload"},
     {"reg", cli_reg, false, "reads and writes registers by name"},
     {"rtt", cli_rtt, false, "measures round-trip times"},
 };
