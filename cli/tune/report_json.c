@@ -82,7 +82,7 @@ static json_t *conclusion_json(const struct tune_report *r)
 
 static bool print(json_t *root)
 {
-    bool ok = root && json_dumpf(root, stdout, JSON_INDENT(2)) == 0;
+    bool ok = root && json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) == 0;
 
     putchar('\n');
     json_decref(root);

@@ -132,7 +132,7 @@ static double number(const json_t *root, const char *key)
 }
 
 /* Takes what the command printed, which wins over what tune has measured. */
-static void take_figures(const char *out, struct tune_result *r, double *cpu)
+static void take_figures(const char *out, struct tune_result *r)
 {
     json_t *root = figures_of(out);
     const json_t *latency = json_object_get(root, "latency_ns");
@@ -144,8 +144,8 @@ static void take_figures(const char *out, struct tune_result *r, double *cpu)
                                                      : 1 / r->seconds;
     r->sample.metric[TUNE_P50] = number(latency, "p50");
     r->sample.metric[TUNE_P99] = number(latency, "p99");
-    if (isfinite(number(root, "system_cpu_s")))
-        *cpu = number(root, "system_cpu_s");
+    if (isfinite(number(root, "cpu_s_per_unit")))
+        r->sample.metric[TUNE_CPU] = number(root, "cpu_s_per_unit");
     if (isfinite(number(root, "busiest_core")))
         r->sample.busiest = number(root, "busiest_core");
     json_decref(root);
@@ -201,16 +201,14 @@ enum tune_end tune_run_once(const struct tune_workload *w, const struct tune_set
         fail(r, w->interface, strerror(errno));
     r->seconds = after.at - before.at;
     cpu = tune_usage_cpu(&before, &after, &r->sample.busiest);
-    if (out) {
-        take_figures(out, r, &cpu);
-    } else {
-        r->unit = "bytes/s";
-        r->sample.metric[TUNE_THROUGHPUT] = (double)(after.bytes - before.bytes) / r->seconds;
-        r->sample.metric[TUNE_P50] = r->sample.metric[TUNE_P99] = NAN;
-    }
-    r->sample.metric[TUNE_CPU] = cpu / (r->sample.metric[TUNE_THROUGHPUT] * r->seconds);
-    if (!isfinite(r->sample.metric[TUNE_CPU]) || cpu <= 0)
-        r->sample.metric[TUNE_CPU] = NAN;
+    r->unit = "bytes/s";
+    r->sample.metric[TUNE_THROUGHPUT] = (double)(after.bytes - before.bytes) / r->seconds;
+    r->sample.metric[TUNE_P50] = r->sample.metric[TUNE_P99] = NAN;
+    r->sample.metric[TUNE_CPU] = NAN;
+    if (out)
+        take_figures(out, r);
+    if (isnan(r->sample.metric[TUNE_CPU]) && cpu > 0)
+        r->sample.metric[TUNE_CPU] = cpu / (r->sample.metric[TUNE_THROUGHPUT] * r->seconds);
     free(out);
     return end;
 }
