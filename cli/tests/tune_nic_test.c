@@ -163,9 +163,9 @@ static const struct tune_setting *find(const char *name)
 static void collect(const char *words)
 {
     char unknown[40];
-    uint32_t mask;
+    uint32_t mask, named;
 
-    assert_true(tune_parse_words(words, &mask, unknown, sizeof unknown));
+    assert_true(tune_parse_words(words, &mask, &named, unknown, sizeof unknown));
     tune_collect(&facts, mask, &settings);
 }
 
@@ -305,18 +305,20 @@ static void test_words(void **state)
     static const char *const wrong[] = {"",   ",",    "tso,",    ",tso",    "TSO",
                                         "ts", "tsoo", "tso gro", "offload", "kernel"};
     char unknown[40];
-    uint32_t mask, tso;
+    uint32_t mask, tso, named;
     size_t i;
 
     (void)state;
     for (i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        assert_false(tune_parse_words(wrong[i], &mask, unknown, sizeof unknown));
-    assert_true(tune_parse_words("offloads", &mask, unknown, sizeof unknown));
+        assert_false(tune_parse_words(wrong[i], &mask, &named, unknown, sizeof unknown));
+    assert_true(tune_parse_words("offloads", &mask, &named, unknown, sizeof unknown));
     assert_int_equal(mask, (1u << NIC_WORDS) - 1);
-    assert_true(tune_parse_words("tso", &tso, unknown, sizeof unknown));
+    assert_true(tune_parse_words("tso", &tso, &named, unknown, sizeof unknown));
     assert_int_equal(tso, 1u << NIC_TSO);
-    assert_true(tune_parse_words("moderation,tso,tso", &mask, unknown, sizeof unknown));
-    assert_int_equal(mask, tso | 1u << TUNE_W_MODERATION);
+    assert_true(
+        tune_parse_words("moderation,tso,tso,offloads", &mask, &named, unknown, sizeof unknown));
+    assert_int_equal(mask, ((1u << NIC_WORDS) - 1) | 1u << TUNE_W_MODERATION);
+    assert_int_equal(named, tso | 1u << TUNE_W_MODERATION);
 }
 
 /* ---- the TOE's settings, buffers, combinations ---- */

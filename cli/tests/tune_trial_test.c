@@ -149,6 +149,7 @@ static void prepare(const struct effect *effects, double noise, double busiest, 
     run.trial.workload = &run.workload;
     run.trial.before = &run.before;
     run.trial.budget = 60;
+    run.trial.most = TUNE_ROUNDS_MAX;
     run.trial.quiet = true;
 }
 

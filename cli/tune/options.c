@@ -11,6 +11,7 @@
 #include "../common/message.h"
 #include "../common/options.h"
 #include "options.h"
+#include "rounds.h"
 #include "saved.h"
 #include "settings.h"
 
@@ -34,10 +35,8 @@ static bool take_words(void *arg, const char *name, const char *value)
     struct tune_options *o = arg;
     char unknown[40];
 
-    if (tune_parse_words(value, &o->words, unknown, sizeof unknown)) {
-        o->chosen = true;
+    if (tune_parse_words(value, &o->words, &o->named, unknown, sizeof unknown))
         return true;
-    }
     cli_message("tune: --%s: unknown word \"%s\"; want %s", name, unknown, tune_words());
     return false;
 }
@@ -77,7 +76,7 @@ static int check(const struct tune_options *o, bool budget)
     int workloads = (o->command != NULL) + (o->url != NULL) + o->watch;
 
     if (o->revert) {
-        if (!workloads && !o->interface && !o->apply && !o->dry && !o->chosen)
+        if (!workloads && !o->interface && !o->apply && !o->dry && !o->named)
             return CLI_OK;
         cli_message("tune: --revert takes only --state; it restores what was set before");
         return CLI_USAGE;
@@ -109,6 +108,10 @@ static int parse_words(int argc, char **argv, struct tune_options *o, uint64_t *
          .help = "measure what runs now, for SECONDS in all"},
         {"budget", .number = budget, .min = 1, .max = BUDGET_MOST, .unit = "seconds",
          .help = "seconds in all (60)"},
+        {"rounds", .number = &o->rounds, .min = TUNE_ROUNDS, .max = TUNE_ROUNDS_MAX,
+         .help =
+             "at most N rounds of a stage, 5 to 15 (15); a workload of\nequal runs needs no more "
+             "than 5"},
         {"try", .take = take_words, .arg = o, .value = "LIST",
          .help = "only these, such as tso,gro,toed; offloads: all of the\ninterface (everything "
                  "that is possible)"},
@@ -149,6 +152,7 @@ int tune_parse(int argc, char **argv, struct tune_options *o, bool *done)
                                .state = TUNE_STATE_FILE,
                                .settings = SETTINGS_FILE,
                                .words = (1u << TUNE_WORDS) - 1,
+                               .rounds = TUNE_ROUNDS_MAX,
                                .goal = TUNE_BALANCED};
     code = parse_words(argc, argv, o, &budget, done);
     if (code || *done)

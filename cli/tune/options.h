@@ -12,8 +12,9 @@ struct tune_options {
     const char *interface, *url, *connections, *socket, *state, *settings;
     char *const *command; /* NULL: none */
     uint64_t budget;      /* seconds */
+    uint64_t rounds;      /* the most of a stage */
     uint32_t words;       /* of --try; all if it is not given */
-    bool chosen;          /* --try was given: what is impossible is an error */
+    uint32_t named;       /* of --try, one by one: what is impossible is an error */
     enum tune_goal goal;
     bool watch, apply, revert, dry, json, force, quiet;
 };

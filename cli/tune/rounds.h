@@ -27,6 +27,7 @@ struct tune_trial {
     const struct tune_workload *workload;
     const struct tune_state *before;
     double budget, limit; /* seconds: of all, of one run */
+    size_t most;          /* rounds of a stage: TUNE_ROUNDS to TUNE_ROUNDS_MAX */
     enum tune_goal goal;
     bool quiet;
     const char *unit; /* of the throughput */

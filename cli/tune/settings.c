@@ -23,6 +23,7 @@ static const struct variant {
 };
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
+#define OFFLOADS "offloads" /* stands for all words of the interface */
 
 const char *tune_place_name(enum tune_place p)
 {
@@ -47,32 +48,32 @@ const char *tune_words(void)
            "moderation";
 }
 
-static bool parse_word(const char *word, size_t size, uint32_t *words)
+/* Returns the bit of a word, 0: there is no such word. */
+static uint32_t bit_of(const char *word, size_t size)
 {
     int w;
 
-    if (size == strlen("offloads") && strncmp(word, "offloads", size) == 0) {
-        *words |= (1u << NIC_WORDS) - 1;
-        return true;
-    }
     for (w = 0; w < TUNE_WORDS; w++)
-        if (size == strlen(word_name(w)) && strncmp(word, word_name(w), size) == 0) {
-            *words |= 1u << w;
-            return true;
-        }
-    return false;
+        if (size == strlen(word_name(w)) && strncmp(word, word_name(w), size) == 0)
+            return 1u << w;
+    return 0;
 }
 
-bool tune_parse_words(const char *list, uint32_t *words, char *unknown, size_t size)
+bool tune_parse_words(const char *list, uint32_t *words, uint32_t *named, char *unknown,
+                      size_t size)
 {
-    *words = 0;
+    *words = *named = 0;
     for (;;) {
         size_t n = strcspn(list, ",");
+        uint32_t bit = bit_of(list, n);
+        bool all = n == strlen(OFFLOADS) && strncmp(list, OFFLOADS, n) == 0;
 
-        if (!parse_word(list, n, words)) {
+        if (!bit && !all) {
             snprintf(unknown, size, "%.*s", (int)n, list);
             return false;
         }
+        *named |= bit;
+        *words |= all ? (1u << NIC_WORDS) - 1 : bit;
         if (!list[n])
             return true;
         list += n + 1;
@@ -221,17 +222,15 @@ static void collect_variants(const struct tune_facts *f, uint32_t words, struct 
         snprintf(t->name, sizeof t->name, "%s, %s", places[p], variants[i].name);
     }
     for (i = 0; p == TUNE_TOED && i < toe->count; i++) {
-        uint32_t bit = 0;
+        const char *word = toe->offloads[i].word;
         struct tune_setting *t;
 
-        if (toe->offloads[i].fixed ||
-            !parse_word(toe->offloads[i].word, strlen(toe->offloads[i].word), &bit) ||
-            !(words & bit))
+        if (toe->offloads[i].fixed || !(words & bit_of(word, strlen(word))))
             continue;
         t = add(out);
         t->place = TUNE_TOED;
         t->toe_flip = 1u << i;
-        snprintf(t->name, sizeof t->name, "toed, %s %s", toe->offloads[i].word,
+        snprintf(t->name, sizeof t->name, "toed, %s %s", word,
                  toe->offloads[i].requested ? "off" : "on");
     }
 }

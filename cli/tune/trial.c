@@ -13,9 +13,10 @@
 #define SAMPLE_MOST  2.0
 /* What a run takes besides its sample: a process, a warm-up. */
 #define OVERHEAD 1.3
-/* A run that takes this many times the seconds of the first, and LIMIT_LEAST, is ended. */
+/* A run that takes this many times the seconds of the first, and this part of the budget, is ended.
+ */
 #define LIMIT_TIMES 10
-#define LIMIT_LEAST 10.0
+#define LIMIT_PART  0.1
 
 static bool sets_length(const struct tune_workload *w)
 {
@@ -45,7 +46,7 @@ static enum tune_tried first_run(struct tune_trial *t, struct tune_workload *w, 
     }
     t->unit = r.unit;
     *each = r.seconds;
-    t->limit = fmax(LIMIT_LEAST, LIMIT_TIMES * r.seconds);
+    t->limit = fmax(LIMIT_PART * t->budget, LIMIT_TIMES * r.seconds);
     return TUNE_MEASURED;
 }
 
@@ -114,6 +115,14 @@ static void judge(struct tune_trial *t)
         tune_judge_row(t, i);
 }
 
+/* Returns how many rounds fit, within what a verdict needs and what is permitted. */
+static size_t rounds_within(const struct tune_trial *t, double seconds, double each, size_t count)
+{
+    size_t n = tune_rounds_that_fit(seconds, each, count);
+
+    return n < TUNE_ROUNDS ? TUNE_ROUNDS : n > t->most ? t->most : n;
+}
+
 /* Measures the best once more: the first stage has chosen them by chance too. */
 static enum tune_tried confirm(struct tune_trial *t, double each, struct tune_conclusion_of *c)
 {
@@ -124,9 +133,7 @@ static enum tune_tried confirm(struct tune_trial *t, double each, struct tune_co
     enum tune_tried tried;
 
     if (count > 1) {
-        c->rounds[1] = tune_rounds_that_fit(left, each, count);
-        if (c->rounds[1] < TUNE_ROUNDS)
-            c->rounds[1] = TUNE_ROUNDS;
+        c->rounds[1] = rounds_within(t, left, each, count);
         tried = tune_rounds(t, rows, count, 1, left, &c->rounds[1]);
         if (tried != TUNE_MEASURED)
             return tried;
@@ -169,9 +176,7 @@ enum tune_tried tune_try(struct tune_trial *t, struct tune_workload *w,
         rows[i] = i;
     }
     t->count = settings->count;
-    c->rounds[0] = tune_rounds_that_fit(t->budget * TUNE_FIRST_PART, each, t->count);
-    if (c->rounds[0] < TUNE_ROUNDS)
-        c->rounds[0] = TUNE_ROUNDS;
+    c->rounds[0] = rounds_within(t, t->budget * TUNE_FIRST_PART, each, t->count);
     tried = tune_rounds(t, rows, t->count, 0, t->budget * TUNE_FIRST_PART, &c->rounds[0]);
     if (tried == TUNE_MEASURED) {
         judge(t);

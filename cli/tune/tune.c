@@ -110,16 +110,33 @@ static int examine(struct tune *t)
     return CLI_OK;
 }
 
+/* Returns which of the words that --try names is not possible, -1: none. */
+static int find_impossible(const struct tune *t)
+{
+    const struct tune_settings *s = &t->settings;
+    uint32_t word, named;
+    char unknown[40];
+    size_t i;
+
+    for (i = 0; i < s->left_out_count; i++)
+        if (tune_parse_words(s->left_out[i].what, &word, &named, unknown, sizeof unknown) &&
+            named & t->o.named)
+            return (int)i;
+    return -1;
+}
+
 /* Collects the settings. What --try names must be possible. */
 static int collect(struct tune *t)
 {
     const struct tune_settings *s = &t->settings;
+    int i;
 
     tune_collect(&t->facts, t->o.words, &t->settings);
-    if (t->o.chosen && s->left_out_count) {
-        cli_message("tune: --try %s: %s: %s", s->left_out[0].what, t->o.interface,
-                    s->left_out[0].why);
-        return strcmp(s->left_out[0].what, "toed") == 0 ? CLI_NO_DAEMON : CLI_CONFIG;
+    i = find_impossible(t);
+    if (i >= 0) {
+        cli_message("tune: --try %s: %s: %s", s->left_out[i].what, t->o.interface,
+                    s->left_out[i].why);
+        return strcmp(s->left_out[i].what, "toed") == 0 ? CLI_NO_DAEMON : CLI_CONFIG;
     }
     if (s->count < 2) {
         cli_message("tune: nothing can be switched here: %s: %s", s->left_out[0].what,
@@ -259,6 +276,7 @@ static int tune(struct tune *t)
     t->trial.workload = &t->workload;
     t->trial.before = &t->facts.state;
     t->trial.budget = (double)t->o.budget;
+    t->trial.most = t->o.rounds;
     t->trial.goal = t->o.goal;
     t->trial.quiet = t->o.quiet;
     t->saved.before = t->facts.state;
