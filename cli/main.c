@@ -90,9 +90,9 @@ static int usage(void)
         "exit: of run that of its command; 0, 1 failure, 2 usage, 3 configuration, 4 no TOE "
         "answers,\n"
         "5 refused by run --require, 6 bench: measured, but something failed, 7 reg, rtt: no such\n"
-        "registers or source, 8 rtt: nothing was answered, 9 doctor: warnings, 126 the command "
-        "cannot\n"
-        "be executed, 127 it was not found");
+        "registers or source, 8 rtt, tune: nothing was answered, 9 doctor: warnings, 126 the "
+        "command\n"
+        "cannot be executed, 127 it was not found");
     return CLI_OK;
 }
 

@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The words of ethtool -K that tune switches, as bits of masks. Each stands for several features of
- * the kernel. */
+/* The words of ethtool -K that tune switches, as bits of masks. Each is several features of the
+ * kernel. */
 enum nic_word { NIC_TSO, NIC_GSO, NIC_GRO, NIC_TX, NIC_RX, NIC_SG, NIC_LRO, NIC_WORDS };
 
 #define NIC_FEATURES 256 /* the most that are read */
@@ -34,7 +34,7 @@ struct nic {
 const char *nic_word_name(enum nic_word w);
 
 /* Reads the interface. Returns false with errno when the kernel refuses; *nic then has what was
- * read, and exists tells whether there is such an interface. */
+ * read, and exists whether there is such an interface. */
 bool nic_read(const char *name, struct nic *nic);
 
 /* Returns whether any feature of the word can be changed, or is active. */

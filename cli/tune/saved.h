@@ -7,20 +7,9 @@
 #ifndef TOE_CLI_TUNE_SAVED_H
 #define TOE_CLI_TUNE_SAVED_H
 
-#include <limits.h>
-
-#include "settings.h"
+#include "saved_state.h"
 
 #define TUNE_STATE_FILE "/run/toehold/tune.json"
-
-struct tune_saved {
-    char path[PATH_MAX];
-    int lock;            /* the open file, -1: none */
-    char setting[96];    /* applied by --apply; "": trying */
-    char file[PATH_MAX]; /* settings that --apply wrote; "": none */
-    char text[512];      /* its content */
-    struct tune_state before;
-};
 
 enum tune_found { TUNE_NONE, TUNE_FOUND, TUNE_RUNNING, TUNE_INVALID };
 

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "saved.h"
+#include "saved_state.h"
 
 /* Returns the state as an object, or NULL without memory. */
 json_t *tune_saved_json(const struct tune_saved *s);

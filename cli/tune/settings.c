@@ -23,7 +23,7 @@ static const struct variant {
 };
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-#define OFFLOADS "offloads" /* stands for all words of the interface */
+#define OFFLOADS "offloads" /* all words of the interface */
 
 const char *tune_place_name(enum tune_place p)
 {

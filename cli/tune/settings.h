@@ -58,7 +58,7 @@ struct tune_settings {
     size_t left_out_count;
 };
 
-/* Parses a list of words such as "tso,gro,toed"; "offloads" stands for all of the interface's, and
+/* Parses a list of words such as "tso,gro,toed"; "offloads" is all of the interface's, and
  * is not among those that are named. Returns false with the word that is unknown in `unknown`. */
 bool tune_parse_words(const char *list, uint32_t *words, uint32_t *named, char *unknown,
                       size_t size);

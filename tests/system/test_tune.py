@@ -26,8 +26,7 @@ FIGURES = (
 )
 # Twice as fast with socket buffers of at most 1 MiB.
 BUFFERS = (
-    "set -- $(cat /proc/sys/net/ipv4/tcp_rmem); rate=100;"
-    f" [ $3 != 1048576 ] || rate=200; {FIGURES}"
+    f"set -- $(cat /proc/sys/net/ipv4/tcp_rmem); rate=100; [ $3 != 1048576 ] || rate=200; {FIGURES}"
 )
 
 
@@ -231,7 +230,7 @@ def test_without_rights(machine):
     r = machine.ns.run([*prefix, *words], check=False)
     assert r.returncode == CONFIG
     assert "gro" in r.stderr and "CAP_NET_ADMIN: run as root" in r.stderr
-    # nobody can write the state either
+    # without root neither
     prefix = ["setpriv", "--reuid=65534", "--clear-groups", "--bounding-set=-all"]
     words = machine.argv("--interface", INTERFACE, "--", "true")
     r = machine.ns.run([*prefix, *words], check=False)
@@ -287,8 +286,9 @@ def test_a_damaged_state_changes_nothing(machine):
 def test_a_url(machine):
     """The load generator's figures count; this one gives them for the URL that it is to load."""
     bench = machine.folder / "bench"
-    bench.write_text(f'#!/bin/sh\n[ "$1 $2 $3" = "http --url http://10.77.0.2/" ] || exit 9\n'
-                     f"{BUFFERS}\n")
+    bench.write_text(
+        f'#!/bin/sh\n[ "$1 $2 $3" = "http --url http://10.77.0.2/" ] || exit 9\n{BUFFERS}\n'
+    )
     bench.chmod(0o755)
     words = ("--try", "buffers", "--json", "--url", "http://10.77.0.2/")
     result = json.loads(machine.measure(*words, env={"TOEHOLD_BENCH": str(bench)}))
