@@ -51,8 +51,10 @@ static int write_temporary(const struct tune_saved *s, char *name, size_t size)
     int fd = -1;
 
     json_decref(root);
-    if (text && (size_t)snprintf(name, size, "%s.%ld", s->path, (long)getpid()) < size)
-        fd = open(name, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (text && (size_t)snprintf(name, size, "%s.%ld", s->path, (long)getpid()) < size) {
+        unlink(name); /* of a killed tune that had this number */
+        fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    }
     if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) != 0 ||
                     write(fd, text, strlen(text)) != (ssize_t)strlen(text) || fsync(fd) != 0)) {
         int e = errno;
