@@ -236,6 +236,21 @@ static void test_noise_gives_no_verdict(void **state)
     }
 }
 
+/* Where all settings are clearly worse, the base may vary as it likes. */
+static void test_all_are_worse(void **state)
+{
+    static const struct effect worse[] = {
+        {"toed", 0.01, 100, 100},   {"inline", 0.01, 100, 100},     {"tso off", 0.01, 100, 100},
+        {"gro on", 0.01, 100, 100}, {"buffers 4M", 0.01, 100, 100}, {NULL, 0, 0, 0}};
+
+    (void)state;
+    prepare(worse, 0.3, 0.99, 3);
+    assert_int_equal(measure(), TUNE_MEASURED);
+    assert_int_equal(run.conclusion.what, TUNE_LEAVE);
+    assert_true(row("as it is")->judgement.spread[TUNE_THROUGHPUT].high >
+                1.25 * row("as it is")->judgement.spread[TUNE_THROUGHPUT].low);
+}
+
 /* Nothing differs and little varies: what is better by chance is not confirmed. */
 static void test_nothing_is_better(void **state)
 {
@@ -453,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_idle_stays_on_the_kernel),
         cmocka_unit_test(test_noise_gives_no_verdict),
         cmocka_unit_test(test_nothing_is_better),
+        cmocka_unit_test(test_all_are_worse),
         cmocka_unit_test(test_settings_are_combined),
         cmocka_unit_test(test_goals),
         cmocka_unit_test(test_budget),

@@ -140,6 +140,17 @@ static bool is_noisy(const struct tune_series *base, enum tune_goal goal)
     return !(s.median > 0) || (s.high - s.low) / s.median > TUNE_NOISY;
 }
 
+/* Returns whether each setting differs from the base, or cannot be used. */
+static bool is_decided(const struct tune_judgement *settings, size_t count)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if (settings[i].verdict == TUNE_WITHIN || settings[i].verdict == TUNE_TOO_FEW)
+            return false;
+    return true;
+}
+
 enum tune_conclusion tune_conclude(const struct tune_series *base,
                                    const struct tune_judgement *settings, size_t count,
                                    enum tune_goal goal, size_t *best)
@@ -154,5 +165,7 @@ enum tune_conclusion tune_conclude(const struct tune_series *base,
         }
     if (most > 0)
         return TUNE_USE;
+    if (count && is_decided(settings, count))
+        return TUNE_LEAVE;
     return base->count < TUNE_ROUNDS || is_noisy(base, goal) ? TUNE_NO_VERDICT : TUNE_LEAVE;
 }

@@ -82,7 +82,7 @@ struct tune_judgement tune_judge(const struct tune_series *base, const struct tu
                                  enum tune_goal goal);
 
 /* Concludes from the judgements of all settings. *best is the index of the best, if it is TUNE_USE.
- */
+ * A base that varies gives no verdict only where some setting is within its spread. */
 enum tune_conclusion tune_conclude(const struct tune_series *base,
                                    const struct tune_judgement *settings, size_t count,
                                    enum tune_goal goal, size_t *best);

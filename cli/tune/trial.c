@@ -123,27 +123,35 @@ static size_t rounds_within(const struct tune_trial *t, double seconds, double e
     return n < TUNE_ROUNDS ? TUNE_ROUNDS : n > t->most ? t->most : n;
 }
 
+/* Concludes from the finalists; if nothing was better, from all rows. */
+static void conclude(const struct tune_trial *t, const size_t *rows, size_t count,
+                     struct tune_conclusion_of *c)
+{
+    struct tune_series base = tune_series_of(&t->rows[0], count > 1 ? 1 : 0);
+    struct tune_judgement j[TUNE_SETTINGS];
+    size_t i, best = 0, n = count > 1 ? count : t->count;
+
+    for (i = 1; i < n; i++)
+        j[i - 1] = t->rows[count > 1 ? rows[i] : i].judgement;
+    c->what = tune_conclude(&base, j, n - 1, t->goal, &best);
+    c->best = c->what == TUNE_USE ? rows[best + 1] : 0; /* of the finalists */
+}
+
 /* Measures the best once more: the first stage has chosen them by chance too. */
 static enum tune_tried confirm(struct tune_trial *t, double each, struct tune_conclusion_of *c)
 {
-    size_t rows[TUNE_FINALISTS + 2], count = finalists(t, rows), i;
+    size_t rows[TUNE_FINALISTS + 2], count = finalists(t, rows);
     double left = t->budget * (1 - TUNE_FIRST_PART);
-    struct tune_judgement j[TUNE_FINALISTS + 2] = {{.verdict = TUNE_WITHIN}};
-    struct tune_series base;
-    enum tune_tried tried;
+    enum tune_tried tried = TUNE_MEASURED;
 
     if (count > 1) {
         c->rounds[1] = rounds_within(t, left, each, count);
         tried = tune_rounds(t, rows, count, 1, left, &c->rounds[1]);
-        if (tried != TUNE_MEASURED)
-            return tried;
     }
+    if (tried != TUNE_MEASURED)
+        return tried;
     judge(t);
-    for (i = 1; i < count; i++)
-        j[i] = t->rows[rows[i]].judgement;
-    base = tune_series_of(&t->rows[0], count > 1 ? 1 : 0);
-    c->what = tune_conclude(&base, j, count, t->goal, &i);
-    c->best = c->what == TUNE_USE ? rows[i] : 0;
+    conclude(t, rows, count, c);
     return TUNE_MEASURED;
 }
 
