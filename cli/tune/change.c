@@ -101,7 +101,7 @@ bool tune_effective(const struct tune_state *before, const struct tune_setting *
 static bool restore_nic(const struct nic *before)
 {
     char why[TUNE_WHY];
-    const char *what;
+    const char *what = "its state";
     struct nic now;
 
     if (before->count == 0)
@@ -123,7 +123,7 @@ static bool restore_nic(const struct nic *before)
 
 static bool restore_toe(const struct tune_toe *before)
 {
-    char why[TUNE_WHY];
+    char why[TUNE_WHY] = "";
     struct tune_toe now;
 
     if (before->count == 0)
@@ -135,7 +135,8 @@ static bool restore_toe(const struct tune_toe *before)
     if (tune_toe_write(before, why, sizeof why) &&
         tune_toe_read(before->socket, &now, why, sizeof why) && tune_toe_same(&now, before))
         return true;
-    cli_message("tune: the offloads of toed are not as they were before: %s", why);
+    cli_message("tune: the offloads of toed are not as they were before: %s",
+                *why ? why : "another program has changed them");
     return false;
 }
 
