@@ -185,6 +185,13 @@ def test_one_at_a_time(machine):
         p.wait(30)
 
 
+def test_the_interface_goes_away(machine):
+    machine.ns.run(["ip", "link", "add", "gone0", "type", "veth", "peer", "name", "gone1"])
+    words = ("--try", "gro", "--", "ip", "link", "del", "gone0")
+    error = machine.tune("--interface", "gone0", "--budget", 3600, *words, code=FAILURE)
+    assert "gone0: No such device" in error and "gone0 no longer exists" in error
+
+
 # ---- invalid input
 
 
@@ -294,6 +301,21 @@ def test_a_url(machine):
     result = json.loads(machine.measure(*words, env={"TOEHOLD_BENCH": str(bench)}))
     assert result["conclusion"]["setting"] == "buffers 1M"
     assert result["workload"] == "http://10.77.0.2/"
+
+
+@pytest.mark.long
+def test_a_url_by_the_load_generator(machine, pair):
+    address = f"{pair.client_ip}:8080"
+    serve = [paths.built("toehold-bench"), "serve", "http", "--listen", address]
+    words = ("--try", "gro,tso", "--json", "--budget", 30, "--url", f"http://{address}/")
+    with pair.client.start(serve) as server:
+        proc.wait_port(pair.client, pair.client_ip, 8080, proc=server)
+        result = json.loads(machine.tune("--interface", INTERFACE, *words))
+    assert result["unit"] == "requests/s"
+    assert [s["name"] for s in result["settings"]][:3] == ["as it is", "tso off", "gro on"]
+    for setting in result["settings"]:
+        assert setting["throughput"]["median"] > 0
+        assert 0 < setting["p50_ns"]["median"] <= setting["p99_ns"]["median"]
 
 
 def test_nothing_moves(machine):
