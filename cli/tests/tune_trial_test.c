@@ -324,6 +324,27 @@ static void test_budget(void **state)
     assert_true(run.settings.left_out_count > 0);
 }
 
+/* Where tune sets the length of samples, it makes them as short as the settings need. */
+static void test_length_of_samples(void **state)
+{
+    unsigned budget;
+
+    (void)state;
+    for (budget = 15; budget < 400; budget++) {
+        prepare(cpu_bound, 0.02, 0.99, 7);
+        run.workload.command = NULL;
+        run.trial.budget = budget;
+        assert_int_equal(measure(), TUNE_MEASURED);
+        assert_int_equal(run.settings.left_out_count, 0);
+        assert_true(run.workload.seconds >= 0.2 && run.workload.seconds <= 2);
+    }
+    prepare(cpu_bound, 0.02, 0.99, 7);
+    run.workload.command = NULL;
+    run.trial.budget = 10;
+    assert_int_equal(measure(), TUNE_MEASURED);
+    assert_int_equal(run.settings.left_out_count, 2);
+}
+
 static void test_budget_too_small(void **state)
 {
     (void)state;
@@ -472,6 +493,7 @@ int main(void)
         cmocka_unit_test(test_settings_are_combined),
         cmocka_unit_test(test_goals),
         cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_length_of_samples),
         cmocka_unit_test(test_budget_too_small),
         cmocka_unit_test(test_failures),
         cmocka_unit_test(test_signals),

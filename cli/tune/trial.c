@@ -18,6 +18,9 @@
 #define LIMIT_TIMES 10
 #define LIMIT_PART  0.1
 
+/* A length that fits exactly may be computed a little longer. */
+#define ROUNDING 1e-6
+
 static bool sets_length(const struct tune_workload *w)
 {
     return !w->command;
@@ -62,7 +65,7 @@ static size_t plan(const struct tune_trial *t, struct tune_workload *w, size_t c
         w->seconds = fmin(SAMPLE_MOST, fmax(SAMPLE_LEAST, length));
         *each = w->seconds * OVERHEAD;
     }
-    most = all / TUNE_ROUNDS / *each;
+    most = all / TUNE_ROUNDS / *each + ROUNDING;
     if (most >= (double)count)
         return count;
     if (most >= 2)
