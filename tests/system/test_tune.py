@@ -60,6 +60,10 @@ class Machine:
 @pytest.fixture(scope="module")
 def pair():
     with netns.Pair(kernel_ip="10.77.0.1/24") as made:
+        # kernels differ in what a veth begins with, and machines in their buffers
+        made.server.run(["ethtool", "-K", INTERFACE, "tx", "on", "tso", "on", "gro", "off"])
+        sizes = ["net.ipv4.tcp_rmem=4096 131072 6291456", "net.ipv4.tcp_wmem=4096 16384 4194304"]
+        made.server.run(["sysctl", "-qw", *sizes])
         yield made
 
 
