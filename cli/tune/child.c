@@ -40,6 +40,8 @@ bool tune_signals_hold(void)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGQUIT);
+    signal(SIGPIPE, SIG_IGN); /* a closed standard error must not end it half way */
     signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return signals >= 0 && sigprocmask(SIG_BLOCK, &set, &mask_before) == 0;
 }
@@ -98,6 +100,7 @@ static void become(char *const argv[], const char *const variables[2], pid_t par
     dup2(err, 2);
     for (i = 0; i < 2 && variables[i]; i++)
         putenv((char *)variables[i]);
+    signal(SIGPIPE, SIG_DFL);
     sigprocmask(SIG_SETMASK, &mask_before, NULL);
     execvp(argv[0], argv);
     dprintf(2, "%s: %s\n", argv[0], strerror(errno));

@@ -17,8 +17,8 @@ struct tune_child {
     double seconds;
 };
 
-/* Blocks SIGINT, SIGTERM and SIGHUP: they end tune_child_run() and tune_pause() alone, so that no
- * change is interrupted. Returns false with errno. */
+/* Blocks SIGINT, SIGTERM, SIGHUP and SIGQUIT: they end tune_child_run() and tune_pause() alone, so
+ * that no change is interrupted. Returns false with errno. */
 bool tune_signals_hold(void);
 
 /* Returns the number of the signal that came, 0: none. */

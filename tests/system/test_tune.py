@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -154,7 +155,7 @@ def has_ended(pid: int) -> bool:
         return True
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_reverts(machine, number):
     before = machine.look()
     with begin(machine) as p:
@@ -187,6 +188,19 @@ def test_one_at_a_time(machine):
         assert "SIGINT" in machine.tune("--revert", code=CONFIG)
         p.send_signal(signal.SIGINT)
         p.wait(30)
+
+
+def test_a_closed_output_does_not_end_it_half_way(machine):
+    """A message that cannot be written precedes the revert."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = machine.argv("--interface", INTERFACE, "--try", "gro", "--", "false")
+    argv = ["ip", "netns", "exec", machine.ns.name, *map(str, words)]
+    try:
+        r = subprocess.run(argv, stdout=writer, stderr=writer, timeout=proc.seconds(60))
+    finally:
+        os.close(writer)
+    assert r.returncode == FAILURE
 
 
 def test_the_interface_goes_away(machine):
