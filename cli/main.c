@@ -22,6 +22,7 @@
 #include "stats.h"
 #include "top/top.h"
 #include "trace/trace.h"
+#include "tune/tune.h"
 
 static const struct verb {
     const char *name;
@@ -40,6 +41,7 @@ static const struct verb {
     {"config", cli_config, false, "shows, explains and checks settings and their files"},
     {"bench", cli_bench, true, "loads a TCP server and measures, or is the server"},
     {"offload", cli_offload, false, "shows or switches offloads, as ethtool -k and -K"},
+    {"tune", cli_tune, false, "finds the best settings of an interface for a workload"},
     {"reg", cli_reg, false, "reads and writes registers by name"},
     {"rtt", cli_rtt, false, "measures round-trip times"},
 };
@@ -88,9 +90,9 @@ static int usage(void)
         "exit: of run that of its command; 0, 1 failure, 2 usage, 3 configuration, 4 no TOE "
         "answers,\n"
         "5 refused by run --require, 6 bench: measured, but something failed, 7 reg, rtt: no such\n"
-        "registers or source, 8 rtt: nothing was answered, 9 doctor: warnings, 126 the command "
-        "cannot\n"
-        "be executed, 127 it was not found");
+        "registers or source, 8 rtt, tune: nothing was answered, 9 doctor: warnings, 126 the "
+        "command\n"
+        "cannot be executed, 127 it was not found");
     return CLI_OK;
 }
 

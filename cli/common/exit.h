@@ -12,7 +12,7 @@ enum cli_exit {
     CLI_NO_DAEMON = 4,    /* no toed answers */
     CLI_REFUSED = 5,      /* run --require: the program would bypass the TOE */
     CLI_NO_SOURCE = 7,    /* no such registers, or source of times */
-    CLI_NO_SAMPLE = 8,    /* rtt: measured, but nothing was answered */
+    CLI_NO_SAMPLE = 8,    /* rtt, tune: measured, but nothing was answered */
     CLI_WARNING = 9,      /* doctor: warnings, and no error */
     CLI_CANNOT_RUN = 126, /* as a shell: found, but cannot be executed */
     CLI_NOT_FOUND = 127   /* as a shell: no such command */
