@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -327,6 +328,8 @@ static void take(struct area *a, unsigned i, struct frame *f)
                         .flags = c->flags,
                         .gso_size = c->gso_size,
                         .reason = c->reason ? &a->reasons[c->reason - 1] : NULL};
+    if (c->qp != TOECAP_NONE && c->serial)
+        snprintf(f->flow, sizeof f->flow, "%u.%" PRIu32 ".%" PRIu32, i, c->ring, c->serial);
     r->frames++;
     pass(a, i);
 }

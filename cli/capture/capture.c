@@ -26,9 +26,9 @@
 
 static const char text[] =
     "Shows the frames that a running TOE receives and sends, which tcpdump cannot see on an\n"
-    "AF_XDP interface: one line each, or a pcapng file with the flow (queue pair and slot) and\n"
-    "the reason for a drop as comments. FILTER is that of tcpdump: pcap-filter(7). One capture\n"
-    "at a time; root, and the user and group of the socket may capture.\n"
+    "AF_XDP interface: one line each, or a pcapng file with the flow's id and the reason for a\n"
+    "drop as comments. toehold trace takes the id. FILTER is that of tcpdump: pcap-filter(7). One\n"
+    "capture at a time; root, and the user and group of the socket may capture.\n"
     "\n"
     "  toehold capture tcp port 80\n"
     "  toehold capture --drops\n"

@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #define TOECAP_MAGIC   0x50414354u /* "TCAP" */
-#define TOECAP_VERSION 1u
+#define TOECAP_VERSION 2u
 
 #define TOECAP_SNAPLEN_MAX 262144u /* bytes of a frame, as in libpcap */
 #define TOECAP_MIB_MAX     256u    /* MiB of a ring */
@@ -67,6 +67,9 @@ struct toecap_record {
     uint64_t time_ns;  /* of the engine's round */
     uint32_t len, cap; /* bytes of the frame, and of those how many follow */
     uint32_t qp, slot; /* of the flow, or TOECAP_NONE */
+    /* The flow's id in TOEDEV_HELLO_FLOWS and TOEDEV_HELLO_TRACE is ENGINE.RING.SERIAL, of the engine
+     * whose record it is. serial 0: the flow has no events, and so no id. */
+    uint32_t ring, serial;
     uint16_t reason;   /* of a drop: 1 + its index in the table; 0: not dropped */
     uint16_t gso_size; /* payload of one segment of a frame of several; 0: one */
     uint32_t pad;
@@ -75,6 +78,6 @@ struct toecap_record {
 _Static_assert(sizeof(struct toecap_header) == 192, "layout of the contract");
 _Static_assert(sizeof(struct toecap_reason) == 128, "layout of the contract");
 _Static_assert(sizeof(struct toecap_ring) == 128, "layout of the contract");
-_Static_assert(sizeof(struct toecap_record) == 40, "layout of the contract");
+_Static_assert(sizeof(struct toecap_record) == 48, "layout of the contract");
 
 #endif
