@@ -224,7 +224,7 @@ struct verdict {
     enum drop_reason reason;
 };
 
-#define NO_FLOW {.qp = TOECAP_NONE, .slot = TOECAP_NONE}
+static const struct wiretap_flow no_flow = {.qp = TOECAP_NONE, .slot = TOECAP_NONE};
 
 static void find_flow(const struct engine *e, const struct toec_packet *p, struct verdict *v)
 {
@@ -238,7 +238,7 @@ static void find_flow(const struct engine *e, const struct toec_packet *p, struc
 /* Has core/ process the packet. */
 static struct verdict judge(struct engine *e, const struct toec_packet *p)
 {
-    struct verdict v = {.flow = NO_FLOW};
+    struct verdict v = {.flow = no_flow};
 
     find_flow(e, p, &v); /* before: the packet may end the flow */
     (void)grown(e);
@@ -341,7 +341,7 @@ static struct toecap_record *append_sent(struct engine *e, const struct piece *p
                                          const void *owner)
 {
     struct wiretap *w = e->wiretap;
-    struct verdict v = {.flow = NO_FLOW};
+    struct verdict v = {.flow = no_flow};
     uint64_t at = append(e, p, n, TOECAP_OUT);
 
     if (at == LOST)
