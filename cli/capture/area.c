@@ -95,8 +95,7 @@ static int request(int fd, uint32_t snaplen, uint32_t mib)
     else if (n < 0)
         cli_message("capture: no answer of the TOE: %s", strerror(errno));
     else
-        cli_message("capture: this TOE cannot capture: it is simulated hardware, or of another "
-                    "release than toehold");
+        cli_message("capture: this TOE cannot capture: it is of another release than toehold");
     if (memory >= 0)
         close(memory);
     return -1;
@@ -320,6 +319,7 @@ static void take(struct area *a, unsigned i, struct frame *f)
     memcpy(a->copy, r->data + (r->tail & (a->h.ring_size - 1)) + sizeof *c, c->cap);
     *f = (struct frame){.engine = i,
                         .time_ns = c->time_ns + (uint64_t)a->h.epoch_ns,
+                        .cycle = c->cycle,
                         .data = a->copy,
                         .len = c->len,
                         .cap = c->cap,

@@ -15,6 +15,7 @@ struct area;
 struct frame {
     unsigned engine;
     uint64_t time_ns; /* since 1970 */
+    uint64_t cycle;   /* of hardware; 0: none */
     const uint8_t *data;
     uint32_t len, cap; /* bytes of the frame, and of those how many are at data */
     uint32_t qp, slot; /* of the flow, or TOECAP_NONE */

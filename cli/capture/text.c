@@ -35,6 +35,10 @@ void text_comment(const struct frame *f, char *text, size_t size)
                               f->slot);
     if (f->qp != TOECAP_NONE)
         comma = ", ";
+    if (f->cycle && n < size) {
+        n += (size_t)snprintf(text + n, size - n, "%scycle %" PRIu64, comma, f->cycle);
+        comma = ", ";
+    }
     if (f->gso_size && n < size) {
         n += (size_t)snprintf(text + n, size - n, "%ssegments of %u bytes", comma, f->gso_size);
         comma = ", ";
@@ -156,6 +160,8 @@ int text_json(const struct frame *f)
         json_object_set_new(j, "qp", json_integer(f->qp));
         json_object_set_new(j, "slot", json_integer(f->slot));
     }
+    if (f->cycle)
+        json_object_set_new(j, "cycle", json_integer((json_int_t)f->cycle));
     if (f->gso_size)
         json_object_set_new(j, "gso_size", json_integer(f->gso_size));
     if (f->reason) {

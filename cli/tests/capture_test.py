@@ -18,7 +18,7 @@ TOEHOLD = None
 MAGIC, VERSION = 0x31454F54, 1
 PAGE = os.sysconf("SC_PAGESIZE")
 HEADER = struct.Struct("<4I4QqI6s2s16s104s4x")
-RECORD = struct.Struct("<2IQ6I2HI")
+RECORD = struct.Struct("<2I2Q6I2HI")
 REASONS_AT, RINGS_AT = 192, 320
 F_ADD_SEALS, SHRINK = 1033, 2
 FRAME = bytes(12) + b"\x08\x06" + bytes(46)
@@ -65,7 +65,7 @@ class Toe:
 
 
 def record(**other):
-    r = {"size": 112, "flags": 0, "time": 5, "len": 60, "cap": 60, "qp": 3, "slot": 4}
+    r = {"size": 120, "flags": 0, "time": 5, "cycle": 0, "len": 60, "cap": 60, "qp": 3, "slot": 4}
     r |= {"ring": 7, "serial": 9, "reason": 1, "gso": 0, "pad": 0, **other}
     return RECORD.pack(*r.values()) + FRAME + bytes(4)
 
@@ -116,6 +116,21 @@ class Capture(unittest.TestCase):
         self.assertIn("capturing on toed, tap:x, 1 engine", done.stderr)
         self.assertEqual(self.asked[40:].split(b"\0")[0], b"256 8")
 
+    def test_a_cycle_of_hardware(self):
+        done = self.capture(memory(record(cycle=123, qp=0xFFFFFFFF)))
+        self.assertTrue(done.stdout.endswith("(bad_sum), cycle 123\n"), done.stdout)
+        done = self.capture(memory(record(cycle=1 << 40)), words=("-c", "1", "--json"))
+        self.assertEqual(json.loads(done.stdout)["cycle"], 1 << 40)
+        done = self.capture(memory(), words=("-c", "1", "--json"))
+        self.assertNotIn("cycle", json.loads(done.stdout))
+
+    def test_quiet(self):
+        done = self.capture(memory(), words=("-q", "-c", "1"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("ARP", done.stdout)
+        done = self.capture(memory(magic=1), words=("--quiet", "-c", "1"))
+        self.assertIn("cannot use the memory", done.stderr)
+
     def test_texts_for_a_terminal(self):
         done = self.capture(memory(toe=b"\x1b[2Jtoed\xff", netif=b"x" * 104))
         self.assertIn("capturing on ?[2Jtoed?, " + "x" * 103 + ", 1 engine", done.stderr)
@@ -145,9 +160,9 @@ class Capture(unittest.TestCase):
     def test_broken_records(self):
         for name, m in {
             "size 0": memory(record(size=0)),
-            "size below the header": memory(record(size=40)),
-            "odd size": memory(record(size=109)),
-            "size beyond the head": memory(record(size=120)),
+            "size below the header": memory(record(size=48)),
+            "odd size": memory(record(size=117)),
+            "size beyond the head": memory(record(size=128)),
             "size huge": memory(record(size=0xFFFFFFF8)),
             "more bytes than the record": memory(record(cap=72, len=72)),
             "more bytes than the frame": memory(record(cap=60, len=59)),
