@@ -52,6 +52,7 @@ static int parse(int argc, char **argv, struct request *r)
     const struct cli_options options = {
         .verb = "offload",
         .known = known,
+        .mixed = true, /* as in `offload gro off --dry-run` */
         .usage = "[--json] [--socket PATH] [[--dry-run] NAME on|off...]",
         .text = "Shows the offloads of toed's interface, or switches them, as ethtool -k and -K.",
         .after = "exit: 0, 1 failure, 2 usage, 3 not possible here, 4 no TOE answers",

@@ -232,7 +232,7 @@ def test_names_and_refusals(make_lab, tmp_path):
         "generic-receive-offload: on -> off",
         "generic-segmentation-offload: on -> on",
     ]
-    [one] = json.loads(offload(lab.toed, "-n", "-j", "gro", "off").stdout)
+    [one] = json.loads(offload(lab.toed, "gro", "off", "-n", "-j").stdout)
     assert one == {"name": "generic-receive-offload", "before": "on", "value": "off"}
     assert state(lab.toed)["gro"] == (True, True, False)
     assert offload(lab.toed, "generic-receive-offload", "off").stdout == ""
