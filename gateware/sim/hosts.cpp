@@ -220,8 +220,7 @@ void Hosts::serve()
         else
             i++;
     }
-    if (capture_.fd() >= 0 && ready(capture_.fd(), POLLIN))
-        capture_.end();
+    end_capture();
     for (unsigned q = 0; q < kQps; q++)
         tend(q);
 }
@@ -305,6 +304,13 @@ const char *Hosts::answer(int fd, const toedev_hello &hello)
     return "the " TOE_KIND " TOE has no offloads to switch, no measurements and no handover";
 }
 
+/* Ends the capture if its tool has. */
+void Hosts::end_capture()
+{
+    if (capture_.fd() >= 0 && ready(capture_.fd(), POLLIN))
+        capture_.end();
+}
+
 /* Begins a capture, which lasts as long as the connection. */
 const char *Hosts::begin_capture(int fd, const toedev_hello &hello)
 {
@@ -314,6 +320,7 @@ const char *Hosts::begin_capture(int fd, const toedev_hello &hello)
     const char *wrong;
 
     std::memcpy(about.mac, options_.mac, sizeof about.mac);
+    end_capture(); /* one that ended just now is not in the way */
     wrong = capture_.begin(fd, about, request, card_->time(), &memory);
     if (wrong)
         return wrong;

@@ -99,6 +99,7 @@ class Hosts
     void refuse(int fd, const char *why);
     const char *attach(int fd, const toedev_hello &hello, const int *fds, int count);
     const char *answer(int fd, const toedev_hello &hello);
+    void end_capture();
     const char *begin_capture(int fd, const toedev_hello &hello);
     int find_flows(uint32_t n) const;
     void configure(unsigned q, bool enable, bool detach);
