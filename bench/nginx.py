@@ -55,7 +55,7 @@ class OverNetwork:
 
     def load(self, seconds: float) -> dict:
         args = ["--url", self.server.url(CASE), "--connections", self.options.connections]
-        args += ["--time", seconds, "--warmup", self.options.warmup]
+        args += ["--duration", seconds, "--warmup", self.options.warmup]
         args += ["--length", len(webserver.BODY)]
         return loadgen.run(self.server.client, "http", *args, core=OTHER_CORE, timeout=seconds + 60)
 
@@ -89,7 +89,7 @@ class OverIdeal:
             nginx_prefix=loadgen.pinned(NGINX_CORE, []),
         )
         return run(
-            ["--connections", self.options.connections, "--time", seconds, "--warmup", warmup],
+            ["--connections", self.options.connections, "--duration", seconds, "--warmup", warmup],
             lambda toe, worker: during(toe, worker, seconds + warmup),
             timeout=seconds + 30,
             under=under,

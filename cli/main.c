@@ -10,6 +10,7 @@
 #include "bench.h"
 #include "capture/capture.h"
 #include "common/exit.h"
+#include "common/help.h"
 #include "common/message.h"
 #include "config/config.h"
 #include "doctor/doctor.h"
@@ -172,7 +173,7 @@ int main(int argc, char **argv)
     if (!strcmp(argv[1], DESCRIBE))
         return describe();
     if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-        printf("toehold %s (device contract %u)\n", TOEHOLD_VERSION, TOEDEV_CONTRACT_VERSION);
+        cli_help_version();
         return CLI_OK;
     }
     cli_message("unknown subcommand %s", argv[1]);

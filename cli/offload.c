@@ -22,7 +22,7 @@
 
 struct request {
     const char *socket_path;
-    bool json, done;
+    bool json, dry_run, done;
     int changes; /* pairs of words */
     char **words;
 };
@@ -45,13 +45,15 @@ static int check_changes(const struct request *r)
 static int parse(int argc, char **argv, struct request *r)
 {
     const struct cli_option known[] = {
+        {"dry-run", 'n', .flag = &r->dry_run, .help = "print the changes, do not make them"},
         {"json", 'j', .flag = &r->json, .help = "as JSON"},
         {"socket", .text = &r->socket_path, .value = "PATH", .help = CLI_SOCKET_HELP},
         {.name = NULL}};
     const struct cli_options options = {
         .verb = "offload",
         .known = known,
-        .usage = "[--json] [--socket PATH] [NAME on|off]...",
+        .mixed = true, /* as in `offload gro off --dry-run` */
+        .usage = "[--json] [--socket PATH] [[--dry-run] NAME on|off...]",
         .text = "Shows the offloads of toed's interface, or switches them, as ethtool -k and -K.",
         .after = "exit: 0, 1 failure, 2 usage, 3 not possible here, 4 no TOE answers",
         .arguments = "rx tx sg tso gso gro lro rxhash on off"};
@@ -65,6 +67,10 @@ static int parse(int argc, char **argv, struct request *r)
     }
     r->changes = (argc - optind) / 2;
     r->words = argv + optind;
+    if (r->dry_run && !r->changes) {
+        cli_message("offload: --dry-run needs a change: NAME on|off");
+        return CLI_USAGE;
+    }
     return check_changes(r);
 }
 
@@ -97,9 +103,8 @@ static json_t *query(const struct request *r, const char *change, int *code)
     return root;
 }
 
-/* Writes the change "NAME=on" into out, with the short name, which fits into a hello. */
-static bool find_change(const json_t *root, const char *name, const char *value, char *out,
-                        size_t size)
+/* Finds the offload of a change. NULL after a message: unknown, or not possible here. */
+static const json_t *find_feature(const json_t *root, const char *name, const char *value)
 {
     const json_t *f;
     size_t i;
@@ -114,29 +119,65 @@ static bool find_change(const json_t *root, const char *name, const char *value,
         if (json_is_true(json_object_get(f, "fixed")) && !strcmp(value, "on")) {
             cli_message("cannot change %s: off [fixed], the interface does not support it",
                         long_name);
-            return false;
+            return NULL;
         }
-        snprintf(out, size, "%s=%s", word, value);
-        return true;
+        return f;
     }
     cli_message("offload: unknown offload %s; `toehold offload` lists them", name);
-    return false;
+    return NULL;
 }
 
-/* Checks all changes before it makes the first. */
+static bool check_all(const struct request *r, const json_t *root)
+{
+    int i;
+
+    for (i = 0; i < r->changes; i++)
+        if (!find_feature(root, r->words[2 * i], r->words[2 * i + 1]))
+            return false;
+    return true;
+}
+
+/* Prints the changes that --dry-run does not make. */
+static void print_changes(const struct request *r, const json_t *root)
+{
+    json_t *list = json_array();
+    int i;
+
+    for (i = 0; i < r->changes; i++) {
+        const char *to = r->words[2 * i + 1];
+        const json_t *f = find_feature(root, r->words[2 * i], to);
+        const char *name = json_string_value(json_object_get(f, "name"));
+        const char *from = json_is_true(json_object_get(f, "active")) ? "on" : "off";
+
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s}", "name", name, "before", from, "value", to));
+        if (!r->json)
+            printf("%s: %s -> %s\n", name, from, to);
+    }
+    if (r->json) {
+        json_dumpf(list, stdout, JSON_INDENT(2));
+        putchar('\n');
+    }
+    json_decref(list);
+}
+
+/* Makes all changes, which check_all() has checked. */
 static int change_all(const struct request *r, json_t **root)
 {
     char change[32];
     int i, code = CLI_OK;
 
-    for (i = 0; i < r->changes; i++)
-        if (!find_change(*root, r->words[2 * i], r->words[2 * i + 1], change, sizeof change))
-            return CLI_CONFIG;
     for (i = 0; i < r->changes; i++) {
         json_t *next;
+        const json_t *f;
         const char *wrong;
 
-        find_change(*root, r->words[2 * i], r->words[2 * i + 1], change, sizeof change);
+        /* the short name fits into a hello */
+        f = find_feature(*root, r->words[2 * i], r->words[2 * i + 1]);
+        if (!f)
+            return CLI_CONFIG;
+        snprintf(change, sizeof change, "%s=%s", json_string_value(json_object_get(f, "word")),
+                 r->words[2 * i + 1]);
         next = query(r, change, &code);
         if (!next)
             return code;
@@ -169,6 +210,17 @@ static void print_features(const json_t *root)
     }
 }
 
+/* Prints all offloads, as text only if none was to change. */
+static void print_result(const struct request *r, const json_t *root)
+{
+    if (r->json) {
+        json_dumpf(json_object_get(root, "features"), stdout, JSON_INDENT(2));
+        putchar('\n');
+    } else if (r->changes == 0) {
+        print_features(root);
+    }
+}
+
 int cli_offload(int argc, char **argv)
 {
     struct request r = {0};
@@ -180,12 +232,13 @@ int cli_offload(int argc, char **argv)
     root = query(&r, "", &code);
     if (!root)
         return code;
-    code = change_all(&r, &root);
-    if (code == CLI_OK && r.json) {
-        json_dumpf(json_object_get(root, "features"), stdout, JSON_INDENT(2));
-        putchar('\n');
-    } else if (code == CLI_OK && r.changes == 0) {
-        print_features(root);
+    code = check_all(&r, root) ? CLI_OK : CLI_CONFIG;
+    if (code == CLI_OK && r.dry_run) {
+        print_changes(&r, root);
+    } else if (code == CLI_OK) {
+        code = change_all(&r, &root);
+        if (code == CLI_OK)
+            print_result(&r, root);
     }
     json_decref(root);
     if (fflush(stdout) != 0) {

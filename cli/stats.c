@@ -56,7 +56,7 @@ static int parse(int argc, char **argv, struct request *r)
         {"every", .number = &r->every_s, .min = 1, .max = 86400, .unit = "seconds",
          .value = "SECONDS",
          .help = "again and again, what has changed: value, delta\nand rate (1/s)"},
-        {"count", .number = &r->count, .min = 1, .max = UINT32_MAX, .help = "... N times"},
+        {"count", 'c', .number = &r->count, .min = 1, .max = UINT32_MAX, .help = "... N times"},
         {"json", 'j', .flag = &r->json, .help = "as JSON; with --every an object a line"},
         {"socket", .text = &r->socket_path, .value = "PATH", .help = CLI_SOCKET_HELP},
         {.name = NULL}};

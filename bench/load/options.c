@@ -33,15 +33,15 @@ static const char help[] =
     "all clients\n"
     "  --connections N   in use at once (1; conns: attempts under way)\n"
     "  --idle N          additional connections, idle until the end (0)\n"
-    "  --time S          measured for S seconds (10)\n"
+    "  --duration S      measured for S seconds (10)\n"
     "  --warmup S        before that, not measured (1)\n"
     "  --timeout S       for connecting, and for answers after the end (5)\n"
     "  --threads N       each with its share of connections and rate (1)\n"
     "  --busy            never sleeps: epoll_wait() with timeout 0\n"
     "  --verify          checks every byte of the answers\n"
     "  --hdr FILE        log of latencies by second, HdrHistogram's (.hlog), in nanoseconds\n"
-    "  --json            the result as JSON on stdout\n"
-    "  --quiet           no progress on stderr\n"
+    "  -j, --json        the result as JSON on stdout\n"
+    "  -q, --quiet       no progress on stderr\n"
     "  --ports N         N consecutive ports from that of --to, used in turn (1)\n"
     "  --api A           sockets: libc's calls; toe: libtoe's, without preloading; toe-own: those\n"
     "                    with own numbers, so that memory alone limits them (sockets)\n"
@@ -69,6 +69,9 @@ static const char help[] =
     "          --message BYTES   bulk: each send() (65536)\n"
     "          --once            pingpong, http: closes after one answer (of --size bytes)\n"
     "          --threads, --busy, --verify (sink: every byte), --json (counts at the end), --api\n"
+    "\n"
+    "  -h, --help        this text\n"
+    "  -V, --version     version of toehold\n"
     "\n"
     "Failed and unanswered requests are counted by errno. Exit codes: 0 all "
     "answered,\n"
@@ -113,7 +116,8 @@ static const struct option options[] = {
     {"url", required_argument, NULL, O_URL},
     {"connections", required_argument, NULL, O_CONNECTIONS},
     {"idle", required_argument, NULL, O_IDLE},
-    {"time", required_argument, NULL, O_TIME},
+    {"duration", required_argument, NULL, O_TIME},
+    {"time", required_argument, NULL, O_TIME}, /* its name in 0.1 */
     {"warmup", required_argument, NULL, O_WARMUP},
     {"timeout", required_argument, NULL, O_TIMEOUT},
     {"threads", required_argument, NULL, O_THREADS},
@@ -137,6 +141,7 @@ static const struct option options[] = {
     {"at-once", required_argument, NULL, O_AT_ONCE},
     {"zero-copy", no_argument, NULL, O_ZERO_COPY},
     {"help", no_argument, NULL, O_HELP},
+    {"version", no_argument, NULL, 'V'},
     {NULL, 0, NULL, 0},
 };
 
@@ -373,7 +378,7 @@ static int take_value(struct load_options *o, int opt, const char *text)
     case O_IDLE:
         return number("idle", text, 0, 1000000, &o->idle);
     case O_TIME:
-        return seconds("time", text, 1e-3, &o->time_ns);
+        return seconds("duration", text, 1e-3, &o->time_ns);
     case O_WARMUP:
         return seconds("warmup", text, 0, &o->warmup_ns);
     case O_TIMEOUT:
@@ -486,6 +491,12 @@ static int check(struct load_options *o, const char *name)
     return o->mode == LOAD_HTTP ? make_request(o) : -1;
 }
 
+static int print_version(void)
+{
+    puts("toehold " TOEHOLD_VERSION);
+    return LOAD_OK;
+}
+
 static int take_mode(struct load_options *o, int argc, char **argv)
 {
     unsigned i;
@@ -499,6 +510,8 @@ static int take_mode(struct load_options *o, int argc, char **argv)
         fputs(help, stdout);
         return LOAD_OK;
     }
+    if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+        return print_version();
     for (i = 0; i < sizeof modes / sizeof modes[0]; i++)
         if (!strcmp(argv[1], modes[i].name))
             o->mode = modes[i].mode;
@@ -530,8 +543,9 @@ static int take_option(struct load_options *o, int opt, char **argv, const char 
 {
     int i;
 
-    if (opt == 'h')
-        opt = O_HELP;
+    opt = opt == 'h' ? O_HELP : opt == 'j' ? O_JSON : opt == 'q' ? O_QUIET : opt;
+    if (opt == 'V')
+        return print_version();
     /* getopt does not advance within a group of letters such as -ab, so print the letter. */
     if (opt == '?' && optopt && optopt < O_BASE) {
         load_message("%s: unknown option -%c; --help shows the options", mode, optopt);
@@ -573,7 +587,7 @@ int load_parse(struct load_options *o, int argc, char **argv)
     argv += skip;
     name = o->mode == LOAD_SERVE ? serve_names[o->role] : argv[0];
     opterr = 0;
-    while (at = -1, (opt = getopt_long(argc, argv, ":h", options, &at)) != -1) {
+    while (at = -1, (opt = getopt_long(argc, argv, ":hjqV", options, &at)) != -1) {
         if (at >= 0 && !toe_long_option_in_full(argv, optind, optarg, options[at].name)) {
             load_message("%s: unknown option %s; write --%s in full, or --help shows the options",
                          name, toe_long_option_word(argv, optind, optarg), options[at].name);

@@ -287,8 +287,8 @@ static void report_failures(const struct run *run, const struct tally *t, double
                                                  : o->mode == LOAD_BULK ? "no byte passed"
                                                  : !t->answered         ? "nothing was answered"
                                                  : o->rate > 0 && !t->failed
-                                                     ? "nothing was due within --time"
-                                                     : "nothing was begun within --time");
+                                                     ? "nothing was due within --duration"
+                                                     : "nothing was begun within --duration");
 }
 
 int result_report(const struct run *run, const struct tally *t, double seconds)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,8 +95,7 @@ static int request(int fd, uint32_t snaplen, uint32_t mib)
     else if (n < 0)
         cli_message("capture: no answer of the TOE: %s", strerror(errno));
     else
-        cli_message("capture: this TOE cannot capture: it is simulated hardware, or of another "
-                    "release than toehold");
+        cli_message("capture: this TOE cannot capture: it is of another release than toehold");
     if (memory >= 0)
         close(memory);
     return -1;
@@ -319,6 +319,7 @@ static void take(struct area *a, unsigned i, struct frame *f)
     memcpy(a->copy, r->data + (r->tail & (a->h.ring_size - 1)) + sizeof *c, c->cap);
     *f = (struct frame){.engine = i,
                         .time_ns = c->time_ns + (uint64_t)a->h.epoch_ns,
+                        .cycle = c->cycle,
                         .data = a->copy,
                         .len = c->len,
                         .cap = c->cap,
@@ -327,6 +328,8 @@ static void take(struct area *a, unsigned i, struct frame *f)
                         .flags = c->flags,
                         .gso_size = c->gso_size,
                         .reason = c->reason ? &a->reasons[c->reason - 1] : NULL};
+    if (c->qp != TOECAP_NONE && c->serial)
+        snprintf(f->flow, sizeof f->flow, "%u.%" PRIu32 ".%" PRIu32, i, c->ring, c->serial);
     r->frames++;
     pass(a, i);
 }

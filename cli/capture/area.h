@@ -15,9 +15,11 @@ struct area;
 struct frame {
     unsigned engine;
     uint64_t time_ns; /* since 1970 */
+    uint64_t cycle;   /* of hardware; 0: none */
     const uint8_t *data;
     uint32_t len, cap; /* bytes of the frame, and of those how many are at data */
     uint32_t qp, slot; /* of the flow, or TOECAP_NONE */
+    char flow[40];     /* its id, as toehold flows and toehold trace have it; empty: none */
     uint32_t flags;    /* TOECAP_OUT, TOECAP_LOCAL, TOECAP_PARTIAL */
     uint16_t gso_size;
     const struct toecap_reason *reason; /* of a drop; NULL: not dropped */

@@ -26,9 +26,9 @@
 
 static const char text[] =
     "Shows the frames that a running TOE receives and sends, which tcpdump cannot see on an\n"
-    "AF_XDP interface: one line each, or a pcapng file with the flow (queue pair and slot) and\n"
-    "the reason for a drop as comments. FILTER is that of tcpdump: pcap-filter(7). One capture\n"
-    "at a time; root, and the user and group of the socket may capture.\n"
+    "AF_XDP interface: one line each, or a pcapng file with the flow's id and the reason for a\n"
+    "drop as comments. toehold trace takes the id. FILTER is that of tcpdump: pcap-filter(7). One\n"
+    "capture at a time; root, and the user and group of the socket may capture.\n"
     "\n"
     "  toehold capture tcp port 80\n"
     "  toehold capture --drops\n"
@@ -38,7 +38,7 @@ static const char text[] =
 struct options {
     const char *socket, *file, *direction;
     uint64_t snaplen, count, seconds, mib;
-    bool drops, json, help;
+    bool drops, json, quiet, help;
     struct extcap extcap;
 };
 
@@ -57,6 +57,7 @@ static int parse(int argc, char **argv, struct options *o)
         {"direction", 'Q', .text = &o->direction, .value = "WHICH",
          .help = "in, out or inout (default)"},
         {"drops", .flag = &o->drops, .help = "only frames that the TOE drops"},
+        {"quiet", 'q', .flag = &o->quiet, .help = "errors only, no start and no sum"},
         {"json", 'j', .flag = &o->json, .help = "without -w: one JSON object for each frame"},
         {"buffer-mib", 'B', .number = &o->mib, .min = 1, .max = TOECAP_MIB_MAX, .unit = "MiB",
          .help = "memory of each engine for frames not yet written, 1\nto 256 MiB, a power of two "
@@ -143,6 +144,7 @@ static bool settle(const struct options *o, struct session_options *s)
     s->seconds = o->seconds;
     s->only_drops = o->drops;
     s->json = o->json;
+    s->quiet |= o->quiet;
     return true;
 }
 

@@ -28,9 +28,15 @@ void text_comment(const struct frame *f, char *text, size_t size)
         n += (size_t)snprintf(text, size, "dropped: %s (%s)", f->reason->text, f->reason->name);
         comma = ", ";
     }
-    if (f->qp != TOECAP_NONE && n < size) {
-        n += (size_t)snprintf(text + n, size - n, "%sflow %" PRIu32 ".%" PRIu32, comma, f->qp,
+    if (f->flow[0] && n < size)
+        n += (size_t)snprintf(text + n, size - n, "%sflow %s", comma, f->flow);
+    else if (f->qp != TOECAP_NONE && n < size)
+        n += (size_t)snprintf(text + n, size - n, "%sqp %" PRIu32 " slot %" PRIu32, comma, f->qp,
                               f->slot);
+    if (f->qp != TOECAP_NONE)
+        comma = ", ";
+    if (f->cycle && n < size) {
+        n += (size_t)snprintf(text + n, size - n, "%scycle %" PRIu64, comma, f->cycle);
         comma = ", ";
     }
     if (f->gso_size && n < size) {
@@ -148,10 +154,14 @@ int text_json(const struct frame *f)
                   direction(f), "engine", (json_int_t)f->engine, "length", (json_int_t)f->len,
                   "ethertype", (int)h.ethertype);
     set_headers(j, &h);
+    if (f->flow[0])
+        json_object_set_new(j, "flow", json_string(f->flow));
     if (f->qp != TOECAP_NONE) {
         json_object_set_new(j, "qp", json_integer(f->qp));
         json_object_set_new(j, "slot", json_integer(f->slot));
     }
+    if (f->cycle)
+        json_object_set_new(j, "cycle", json_integer((json_int_t)f->cycle));
     if (f->gso_size)
         json_object_set_new(j, "gso_size", json_integer(f->gso_size));
     if (f->reason) {

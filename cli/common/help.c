@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <jansson.h>
+#include <toe/attach.h>
 
 #include "help.h"
 
@@ -65,9 +66,15 @@ void cli_help_print(const struct cli_options *o)
     for (k = o->known; k->name; k++)
         if (k->help)
             print_option(k);
-    puts("  -h, --help          this text");
+    puts("  -h, --help          this text\n"
+         "  -V, --version       version of toehold");
     if (o->after)
         printf("\n%s\n", o->after);
+}
+
+void cli_help_version(void)
+{
+    printf("toehold %s (device contract %u)\n", TOEHOLD_VERSION, TOEDEV_CONTRACT_VERSION);
 }
 
 static json_t *describe_option(const struct cli_option *k)

@@ -18,6 +18,7 @@
 /* getopt_long() returns the place in the table plus this, or a letter. */
 #define FIRST    256
 #define DESCRIBE 255
+#define VERSION  'V'
 
 /* Fills the tables of getopt_long(). */
 static void describe(const struct cli_options *o, struct option *words, char *letters)
@@ -40,9 +41,11 @@ static void describe(const struct cli_options *o, struct option *words, char *le
             *letters++ = ':';
     }
     words[i++] = (struct option){"help", no_argument, NULL, 'h'};
+    words[i++] = (struct option){"version", no_argument, NULL, VERSION};
     words[i++] = (struct option){"describe", no_argument, NULL, DESCRIBE};
     words[i] = (struct option){NULL, 0, NULL, 0};
     *letters++ = 'h';
+    *letters++ = VERSION;
     *letters = '\0';
 }
 
@@ -92,10 +95,21 @@ static int reject_short(const struct cli_options *o, char **argv, const char *na
     return CLI_USAGE;
 }
 
+/* Prints what every verb can print of itself. */
+static void answer(const struct cli_options *o, int c)
+{
+    if (c == 'h')
+        cli_help_print(o);
+    else if (c == VERSION)
+        cli_help_version();
+    else
+        cli_help_describe(o);
+}
+
 int cli_options(const struct cli_options *o, int argc, char **argv, bool *help)
 {
-    struct option words[OPTIONS_MAX + 3];
-    char letters[2 * OPTIONS_MAX + 4];
+    struct option words[OPTIONS_MAX + 4];
+    char letters[2 * OPTIONS_MAX + 5];
     int c, at;
 
     *help = false;
@@ -107,12 +121,9 @@ int cli_options(const struct cli_options *o, int argc, char **argv, bool *help)
 
         if (at >= 0 && !toe_long_option_in_full(argv, optind, optarg, words[at].name))
             return reject_short(o, argv, words[at].name);
-        if (c == 'h' || c == DESCRIBE) {
+        if (c == 'h' || c == VERSION || c == DESCRIBE) {
             *help = true;
-            if (c == 'h')
-                cli_help_print(o);
-            else
-                cli_help_describe(o);
+            answer(o, c);
             return CLI_OK;
         }
         if (!k)

@@ -211,7 +211,7 @@ static void describe(unsigned has, struct config_options *o, struct cli_option *
         {O_SHOW,
          {"origin", .flag = &o->origin,
           .help = "show: where each comes from: file and line, variable,\nprofile, default"}},
-        {O_SHOW, {"all", .flag = &o->all, .help = "show: also settings without a value"}},
+        {O_SHOW, {"all", 'a', .flag = &o->all, .help = "show: also settings without a value"}},
         {O_JSON, {"json", 'j', .flag = &o->json, .help = "as JSON"}},
         {O_MARKDOWN, {"markdown", .flag = &o->markdown, .help = "settings: as tables of a page"}}};
     size_t i;

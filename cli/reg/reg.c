@@ -24,8 +24,8 @@ static const char usage[] = "list [--bar BAR] [--json] [NAME...]\n"
                             "blocks --bar BAR [--json]\n"
                             "dump --bar BAR [--json] [NAME...]\n"
                             "read --bar BAR [--json] NAME|ADDRESS...\n"
-                            "write --bar BAR NAME|ADDRESS=VALUE...\n"
-                            "watch --bar BAR [--json] [--every MS] [--count N] NAME|ADDRESS...";
+                            "write --bar BAR [--dry-run [--json]] NAME|ADDRESS=VALUE...\n"
+                            "watch --bar BAR [--json] [--every-ms N] [--count N] NAME|ADDRESS...";
 
 static const char text[] =
     "BAR is " BAR_SPECS ",\n"
@@ -35,7 +35,7 @@ static const char text[] =
 
 struct request {
     const char *bar;
-    bool json, help;
+    bool json, dry_run, help;
     uint64_t every_ms, count; /* count 0: no limit */
     int words;
     char **word;
@@ -51,9 +51,10 @@ static int parse(int argc, char **argv, struct request *r)
 {
     const struct cli_option known[] = {
         {"bar", 'b', .text = &r->bar, .value = "BAR", .help = "where the registers are"},
-        {"every", .number = &r->every_ms, .min = 1, .max = 3600000, .unit = "milliseconds",
-         .value = "MS", .help = "watch: pause between reads (1000)"},
-        {"count", .number = &r->count, .min = 1, .max = 1000000000, .help = "watch: N times"},
+        {"dry-run", 'n', .flag = &r->dry_run, .help = "write: print the changes, do not make them"},
+        {"every-ms", .number = &r->every_ms, .min = 1, .max = 3600000, .unit = "milliseconds",
+         .help = "watch: pause between reads (1000)"},
+        {"count", 'c', .number = &r->count, .min = 1, .max = 1000000000, .help = "watch: N times"},
         {"json", 'j', .flag = &r->json, .help = "as JSON"},
         {.name = NULL}};
     const struct cli_options options = {
@@ -309,6 +310,37 @@ static bool write_one(struct bar *bar, const struct change *c)
     return bar_write(bar, c->ref.at, c->ref.width, value);
 }
 
+static int write_all(const struct request *r, struct bar *bar, const struct change *changes)
+{
+    int i;
+
+    for (i = 0; i < r->words; i++)
+        if (!write_one(bar, &changes[i]))
+            return CLI_FAILURE;
+    return CLI_OK;
+}
+
+/* Prints what write_all() would change. Does not read at bare addresses: a read may have effects
+ * that are not known. */
+static int show_all(const struct request *r, struct bar *bar, const struct change *changes)
+{
+    struct show s = show_begin(r->json);
+    bool ok = true;
+    int i, code;
+
+    for (i = 0; ok && i < r->words; i++) {
+        const struct change *c = &changes[i];
+        bool known = c->ref.reg && reg_readable(c->ref.reg);
+        uint64_t now = 0;
+
+        ok = !known || read_one(bar, &c->ref, &now);
+        if (ok)
+            show_plan(&s, &c->ref, known ? &now : NULL, c->value);
+    }
+    code = show_end(&s);
+    return ok ? code : CLI_FAILURE;
+}
+
 /* Checks all changes before it makes the first. */
 static int write_them(const struct request *r)
 {
@@ -330,11 +362,8 @@ static int write_them(const struct request *r)
     for (i = 0; ok && i < r->words; i++)
         ok = parse_change(&b, r->word[i], &changes[i]);
     code = ok ? CLI_OK : CLI_USAGE;
-    for (i = 0; ok && i < r->words; i++)
-        if (!write_one(&bar, &changes[i])) {
-            code = CLI_FAILURE;
-            break;
-        }
+    if (ok)
+        code = r->dry_run ? show_all(r, &bar, changes) : write_all(r, &bar, changes);
     bar_close(&bar);
     free(changes);
     return code;
@@ -420,6 +449,10 @@ int cli_reg(int argc, char **argv)
         if (!strcmp(commands[i].name, r.word[0])) {
             r.words--;
             r.word++;
+            if (r.dry_run && commands[i].run != write_them) {
+                cli_message("reg: --dry-run is for write; %s changes nothing", commands[i].name);
+                return CLI_USAGE;
+            }
             return commands[i].run(&r);
         }
     cli_message("reg: unknown command %s", r.word[0]);

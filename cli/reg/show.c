@@ -137,6 +137,21 @@ void show_change(struct show *s, const struct reg_ref *ref, uint64_t old, uint64
     fflush(stdout);
 }
 
+void show_plan(struct show *s, const struct reg_ref *ref, const uint64_t *old, uint64_t value)
+{
+    if (s->list) {
+        json_t *j = value_json(ref, value);
+
+        if (old)
+            json_object_set_new(j, "before", number(*old));
+        json_array_append_new(s->list, j);
+    } else if (old) {
+        printf("%-32s 0x%" PRIx64 " -> 0x%" PRIx64 "\n", ref->name, *old, value);
+    } else {
+        printf("%-32s -> 0x%" PRIx64 "\n", ref->name, value);
+    }
+}
+
 int show_end(struct show *s)
 {
     if (s->list && !s->lines) {

@@ -18,6 +18,8 @@ void show_register(struct show *s, const struct block *k, const struct reg_desc 
 void show_value(struct show *s, const struct reg_ref *ref, uint64_t value);
 void show_change(struct show *s, const struct reg_ref *ref, uint64_t old, uint64_t value,
                  bool first);
+/* A change that would be made. old NULL: the present value is not known. */
+void show_plan(struct show *s, const struct reg_ref *ref, const uint64_t *old, uint64_t value);
 /* Prints the JSON collected so far. Returns an exit code. */
 int show_end(struct show *s);
 

@@ -21,7 +21,7 @@ static const char usage[] = "--source software|hardware PROBE [OPTION...]\n"
                             "--source toed [--socket PATH] [OPTION...]\n"
                             "--source xdp --interface INTERFACE PROBE\n"
                             "--sources [--interface INTERFACE] [--json]\n"
-                            "--respond [ADDRESS:]PORT [--seconds N] [--json]";
+                            "--respond [ADDRESS:]PORT [--duration SECONDS] [--json]";
 
 static const char text[] =
     "PROBE is --udp, --icmp or --syn; an IPv6 address with a port needs [].\n"
@@ -160,13 +160,14 @@ static int parse_words(int argc, char **argv, struct rtt_options *o)
          .help = "time the traffic of others on an interface"},
         {"match", .take = take_match, .arg = o, .value = "MATCH",
          .help = "how arriving packets are matched to those that left:\nany, udp, icmp, tag, tcp"},
-        {"bar", .text = &o->bar, .value = "BAR", .help = "registers of the module that measures"},
+        {"bar", 'b', .text = &o->bar, .value = "BAR",
+         .help = "registers of the module that measures"},
         {"block", .text = &o->block, .value = "NAME", .help = "selects one of several modules"},
         {"socket", .text = &o->socket_path, .value = "PATH", .help = CLI_SOCKET_HELP},
         {"sources", .flag = &o->sources, .help = "list the sources that exist here"},
         {"respond", .flag = &o->respond, .take = take_respond, .arg = o, .value = "AT",
          .help = "answer UDP probes at [ADDRESS:]PORT"},
-        {"count", .flag = &o->counted, .number = &o->count, .max = 1000000000,
+        {"count", 'c', .flag = &o->counted, .number = &o->count, .max = 1000000000,
          .help = "probes (100; 0: no end), or samples"},
         {"interval-us", .number = &o->interval_us, .max = 3600000000,
          .help = "between probes (10000)"},
@@ -182,7 +183,8 @@ static int parse_words(int argc, char **argv, struct rtt_options *o)
         {"tag-offset", .number = &o->tag_offset, .max = 64,
          .help = "watched: where the tag is in the payload (8)"},
         {"looped", .flag = &o->looped, .help = "the module's output returns to its input"},
-        {"seconds", .number = &o->seconds, .min = 1, .max = 31536000, .help = "duration"},
+        {"duration", .number = &o->seconds, .min = 1, .max = 31536000, .unit = "seconds",
+         .value = "SECONDS", .help = "end after so many seconds"},
         {"every", .number = &o->every_s, .min = 1, .max = 3600, .value = "SECONDS",
          .help = "live (1 on a terminal)"},
         {"json", 'j', .flag = &o->json, .help = "as JSON"},

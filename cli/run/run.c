@@ -112,7 +112,10 @@ static const char text[] =
     "Executes COMMAND; the TOE carries its TCP sockets. The options from --netif on are those of "
     "an\n"
     "engine in COMMAND or simulated beside it (--engine), as of toed (toed --help); simulations\n"
-    "take --netif, --ip, --gateway, --ip6, --gateway6, --mac, --mtu and --seed of them.";
+    "take --netif, --ip, --gateway, --ip6, --gateway6, --mac, --mtu and --seed of them.\n"
+    "\n"
+    "The frames bypass the kernel: tcpdump on an AF_XDP or DPDK interface sees nothing of them.\n"
+    "toehold capture shows them.";
 
 static const char exit_text[] =
     "exit: that of COMMAND; 1 failure, 2 usage, 3 configuration, 4 no toed, 5 refused by\n"

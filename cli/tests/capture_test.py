@@ -4,6 +4,7 @@ Usage: capture_test.py TOEHOLD-PROGRAM."""
 
 import array
 import fcntl
+import json
 import os
 import socket
 import struct
@@ -17,7 +18,7 @@ TOEHOLD = None
 MAGIC, VERSION = 0x31454F54, 1
 PAGE = os.sysconf("SC_PAGESIZE")
 HEADER = struct.Struct("<4I4QqI6s2s16s104s4x")
-RECORD = struct.Struct("<2IQ4I2HI")
+RECORD = struct.Struct("<2I2Q6I2HI")
 REASONS_AT, RINGS_AT = 192, 320
 F_ADD_SEALS, SHRINK = 1033, 2
 FRAME = bytes(12) + b"\x08\x06" + bytes(46)
@@ -64,15 +65,15 @@ class Toe:
 
 
 def record(**other):
-    r = {"size": 104, "flags": 0, "time": 5, "len": 60, "cap": 60, "qp": 3, "slot": 4}
-    r |= {"reason": 1, "gso": 0, "pad": 0, **other}
+    r = {"size": 120, "flags": 0, "time": 5, "cycle": 0, "len": 60, "cap": 60, "qp": 3, "slot": 4}
+    r |= {"ring": 7, "serial": 9, "reason": 1, "gso": 0, "pad": 0, **other}
     return RECORD.pack(*r.values()) + FRAME + bytes(4)
 
 
 def memory(records=None, *, head=None, size=3 * PAGE, **other):
     """A memory with one ring of a page; other: fields of the header."""
     records = record() if records is None else records
-    h = {"magic": 0x50414354, "version": 1, "engines": 1, "reasons": 1}
+    h = {"magic": 0x50414354, "version": 2, "engines": 1, "reasons": 1}
     h |= {"reasons_at": REASONS_AT, "rings_at": RINGS_AT, "data_at": PAGE, "ring_size": PAGE}
     h |= {"epoch": 1, "snaplen": 256, "mac": b"", "pad": b"", "toe": b"toed", "netif": b"tap:x"}
     h |= other
@@ -110,10 +111,25 @@ class Capture(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(
             done.stdout,
-            "00:00:00.000000006 in    ARP, length 60, dropped: sum wrong (bad_sum), flow 3.4\n",
+            "00:00:00.000000006 in    ARP, length 60, dropped: sum wrong (bad_sum), flow 0.7.9\n",
         )
         self.assertIn("capturing on toed, tap:x, 1 engine", done.stderr)
         self.assertEqual(self.asked[40:].split(b"\0")[0], b"256 8")
+
+    def test_a_cycle_of_hardware(self):
+        done = self.capture(memory(record(cycle=123, qp=0xFFFFFFFF)))
+        self.assertTrue(done.stdout.endswith("(bad_sum), cycle 123\n"), done.stdout)
+        done = self.capture(memory(record(cycle=1 << 40)), words=("-c", "1", "--json"))
+        self.assertEqual(json.loads(done.stdout)["cycle"], 1 << 40)
+        done = self.capture(memory(), words=("-c", "1", "--json"))
+        self.assertNotIn("cycle", json.loads(done.stdout))
+
+    def test_quiet(self):
+        done = self.capture(memory(), words=("-q", "-c", "1"))
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("ARP", done.stdout)
+        done = self.capture(memory(magic=1), words=("--quiet", "-c", "1"))
+        self.assertIn("cannot use the memory", done.stderr)
 
     def test_texts_for_a_terminal(self):
         done = self.capture(memory(toe=b"\x1b[2Jtoed\xff", netif=b"x" * 104))
@@ -121,9 +137,21 @@ class Capture(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
 
     def test_records_that_are_void_are_skipped(self):
-        done = self.capture(memory(record(flags=4) + record(qp=9)))
-        self.assertIn("flow 9.4", done.stdout)
+        done = self.capture(memory(record(flags=4) + record(ring=8)))
+        self.assertIn("flow 0.8.9", done.stdout)
         self.assertIn("1 frames seen", done.stderr)
+
+    def test_a_flow_without_an_id(self):
+        """The TOE keeps events of so many flows; of others there are queue pair and slot."""
+        done = self.capture(memory(record(serial=0)))
+        self.assertIn("(bad_sum), qp 3 slot 4\n", done.stdout)
+        done = self.capture(memory(record(serial=0)), words=("-c", "1", "--json"))
+        self.assertNotIn("flow", json.loads(done.stdout))
+        done = self.capture(memory(), words=("-c", "1", "--json"))
+        got = json.loads(done.stdout)
+        self.assertEqual((got["flow"], got["qp"], got["slot"]), ("0.7.9", 3, 4))
+        done = self.capture(memory(record(qp=0xFFFFFFFF)))
+        self.assertTrue(done.stdout.endswith("(bad_sum)\n"), done.stdout)
 
     def test_the_size_that_is_requested(self):
         self.capture(memory(), words=("-c", "1", "-w", "/dev/null", "-B", "64", "-s", "9000"))
@@ -132,9 +160,9 @@ class Capture(unittest.TestCase):
     def test_broken_records(self):
         for name, m in {
             "size 0": memory(record(size=0)),
-            "size below the header": memory(record(size=32)),
-            "odd size": memory(record(size=101)),
-            "size beyond the head": memory(record(size=112)),
+            "size below the header": memory(record(size=48)),
+            "odd size": memory(record(size=117)),
+            "size beyond the head": memory(record(size=128)),
             "size huge": memory(record(size=0xFFFFFFF8)),
             "more bytes than the record": memory(record(cap=72, len=72)),
             "more bytes than the frame": memory(record(cap=60, len=59)),
@@ -152,7 +180,7 @@ class Capture(unittest.TestCase):
     def test_broken_headers(self):
         for name, m in {
             "magic": memory(magic=1),
-            "version": memory(version=2),
+            "version": memory(version=1),
             "no engine": memory(engines=0),
             "engines beyond the memory": memory(engines=3),
             "engines huge": memory(engines=0xFFFFFFFF),

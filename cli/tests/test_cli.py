@@ -196,6 +196,8 @@ class Usage(Case):
             self.assertEqual((r.returncode, r.stderr), (0, ""))
             self.assertTrue(r.stdout.startswith(f"usage: toehold {verb} "), r.stdout)
             self.assertEqual(r.stdout, self.toehold(verb, "-h").stdout)
+        self.assertIn("tcpdump", self.toehold("run", "--help").stdout)
+        self.assertIn("toehold capture", self.toehold("run", "--help").stdout)
         for args in (["help", "fly"], ["help", "run", "more"]):
             r = self.toehold(*args)
             self.assertEqual((r.returncode, r.stdout), (2, ""))

@@ -26,7 +26,8 @@ def described():
     verbs = {}
     for verb in json.loads(run(TOEHOLD, "--describe"))["verbs"]:
         options = verb.get("command", {"options": []})["options"]
-        verbs[verb["name"]] = {f"--{o['name']}" for o in options if "help" in o} | {"--help"}
+        verbs[verb["name"]] = {f"--{o['name']}" for o in options if "help" in o}
+        verbs[verb["name"]] |= {"--help", "--version"}
         verbs[verb["name"]] |= {f"-{o['letter']}" for o in options if "letter" in o}
     return verbs
 
@@ -43,7 +44,7 @@ class Same(unittest.TestCase):
         verbs = described()
         self.assertGreater(len(verbs), 8)
         for verb in set(verbs) - OWN_HELP:
-            self.assertEqual(helped(verb) - {"-h"}, verbs[verb], verb)
+            self.assertEqual(helped(verb) - {"-h", "-V"}, verbs[verb], verb)
             self.assertEqual(run(TOEHOLD, verb, "-h"), run(TOEHOLD, "help", verb), verb)
 
     def test_verbs(self):
@@ -108,7 +109,7 @@ class Others(unittest.TestCase):
         for verb, options in described().items():
             part = re.search(rf"^    {verb}\)\n(.*?)^        ;;", text, re.MULTILINE | re.DOTALL)
             found = re.findall(r"(?:'|,|\{)(--?[A-Za-z0-9][a-z0-9-]*)=?(?=[\[},])", part[1])
-            self.assertEqual(set(found) - {"-h"}, options, verb)
+            self.assertEqual(set(found) - {"-h", "-V"}, options, verb)
             # each specification is one word, with the quotes and brackets that it needs
             words = shlex.split(re.sub(r"\\\n", "", part[1]))
             self.assertEqual(words[:2], ["_arguments", "-S"])

@@ -9,7 +9,7 @@
 #include "bench.h"
 #include "frames/vlan.h"
 #include "frames/wiretap.h"
-#include "hosts/qp.h"
+#include "hosts/trace.h"
 
 #define RING    (1u << 16)
 #define MANY    512
@@ -23,12 +23,13 @@ static struct toecap_record seen[MANY];
 static uint8_t frames[MANY][SNAPLEN];
 static unsigned count;
 
-static void name(const void *owner, uint32_t *qp, uint32_t *slot)
+static void name(const void *owner, struct wiretap_flow *flow)
 {
     const struct slot *s = owner;
 
-    *qp = s->qp->id;
-    *slot = s->index;
+    flow->qp = s->qp->id;
+    flow->slot = s->index;
+    trace_id(s, &flow->ring, &flow->serial);
 }
 
 static void tap(struct engine *e, uint32_t snaplen)
@@ -148,6 +149,8 @@ static void both_directions_with_their_flow(void **state)
         if (type[0] == 0x08 && type[1] == 0x00 && seen[i].qp != TOECAP_NONE) {
             assert_int_equal(seen[i].qp, h->x.qp->id);
             assert_int_equal(seen[i].slot, fx);
+            assert_ptr_equal(&h->t.a->traces->rings[seen[i].ring], h->x.qp->traces[fx]);
+            assert_int_equal(seen[i].serial, 1);
             named++;
         }
     }

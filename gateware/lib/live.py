@@ -74,7 +74,7 @@ def hybrid_toe(firmware: str, hybrid: int, *parameters: str) -> Program:
     return Program(
         "hyb_box",
         "src/hyb/hyb_box.f",
-        ("toe_sim", "toe_options", "card", "driver", "hosts", "regs"),
+        ("toe_sim", "toe_options", "capture", "card", "driver", "hosts", "regs"),
         standard="c++20",
         parameters=parameters,
         counters=True,
@@ -88,7 +88,7 @@ PROGRAMS = {
     "toe_sim": Program(
         "toe_box",
         "src/toe/toe_box.f",
-        ("toe_sim", "toe_options", "card", "driver", "hosts", "regs"),
+        ("toe_sim", "toe_options", "capture", "card", "driver", "hosts", "regs"),
         standard="c++20",
         # fewer TCBs on chip than tests have connections: the others are in TCB memory
         parameters=("FlowBits=10", "HotBits=6"),
@@ -97,7 +97,7 @@ PROGRAMS = {
     "toe_sim_4fpcs": Program(
         "toe_box",
         "src/toe/toe_box.f",
-        ("toe_sim", "toe_options", "card", "driver", "hosts", "regs"),
+        ("toe_sim", "toe_options", "capture", "card", "driver", "hosts", "regs"),
         standard="c++20",
         parameters=("FlowBits=10", "FpcBits=2", "HotBits=5"),
         counters=True,

@@ -228,11 +228,18 @@ void Card::drive_link()
     top_.s_axis_tlast_i = n == left;
 }
 
+void Card::record(const Frame &f, bool out, uint64_t cycle)
+{
+    pcap_.packet(out, f, time(), cycle);
+    if (world_.passed)
+        world_.passed(f, out, cycle);
+}
+
 void Card::take_link()
 {
     if (top_.s_axis_tvalid_i && top_.s_axis_tready_o) {
         if (in_at_ == 0)
-            pcap_.packet(0, in_.front(), time(), cycles_);
+            record(in_.front(), false, cycles_);
         in_at_ += kBeat;
         if (top_.s_axis_tlast_i) {
             in_.pop_front();
@@ -252,7 +259,7 @@ void Card::take_link()
     if (top_.m_axis_tlast_o) {
         if (out_.size() < 60)
             out_.resize(60);
-        pcap_.packet(1, out_, time(), out_first_);
+        record(out_, true, out_first_);
         bytes_out += out_.size();
         world_.sent(out_);
         out_.clear();

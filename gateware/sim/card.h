@@ -61,6 +61,8 @@ class Card
         std::function<uint8_t *(uint64_t)> memory;
         std::function<void(unsigned)> interrupt;
         std::function<void(const Frame &)> sent;
+        /* Each frame of both streams, with the cycle of its first beat. */
+        std::function<void(const Frame &, bool out, uint64_t cycle)> passed = nullptr;
     };
 
     Card(const Options &o, World world);
@@ -132,6 +134,7 @@ class Card
     void watch_offers();
     void drive_link();
     void drive_bus();
+    void record(const Frame &f, bool out, uint64_t cycle);
     void take_link();
     void take_bus();
     void store(uint64_t address);

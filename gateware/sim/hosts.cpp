@@ -69,7 +69,8 @@ toedev_status *Hosts::QueuePair::status() const
     return reinterpret_cast<toedev_status *>(area + layout.status);
 }
 
-Hosts::Hosts(const Options &o) : options_(o), started_(now_ns())
+Hosts::Hosts(const Options &o, const std::string &netif)
+    : options_(o), netif_(netif), started_(now_ns())
 {
     struct sockaddr_un at = {};
 
@@ -173,6 +174,8 @@ void Hosts::say_asleep(bool asleep)
 void Hosts::add_to(std::vector<struct pollfd> &fds) const
 {
     fds.push_back({listener_, POLLIN, 0});
+    if (capture_.fd() >= 0)
+        fds.push_back({capture_.fd(), POLLIN, 0});
     for (const Greeting &g : greeting_)
         fds.push_back({g.fd, POLLIN, 0});
     for (const QueuePair &p : qps_) {
@@ -217,6 +220,7 @@ void Hosts::serve()
         else
             i++;
     }
+    end_capture();
     for (unsigned q = 0; q < kQps; q++)
         tend(q);
 }
@@ -266,6 +270,11 @@ bool Hosts::greet(int fd)
     else if (said.hello.kind == TOEDEV_HELLO_ATTACH) {
         wrong = attach(fd, said.hello, said.fds, said.count);
         stays = !wrong;
+    } else if (said.hello.kind == TOEDEV_HELLO_CAPTURE) {
+        wrong = begin_capture(fd, said.hello);
+        stays = !wrong;
+        drop(said);
+        said.count = 0;
     } else
         wrong = answer(fd, said.hello);
     if (wrong && said.bytes > 0)
@@ -293,6 +302,31 @@ const char *Hosts::answer(int fd, const toedev_hello &hello)
         return nullptr;
     }
     return "the " TOE_KIND " TOE has no offloads to switch, no measurements and no handover";
+}
+
+/* Ends the capture if its tool has. */
+void Hosts::end_capture()
+{
+    if (capture_.fd() >= 0 && ready(capture_.fd(), POLLIN))
+        capture_.end();
+}
+
+/* Begins a capture, which lasts as long as the connection. */
+const char *Hosts::begin_capture(int fd, const toedev_hello &hello)
+{
+    Capture::About about = {TOE_ENGINE, netif_, {}};
+    std::string request(hello.name, strnlen(hello.name, sizeof hello.name));
+    int memory;
+    const char *wrong;
+
+    std::memcpy(about.mac, options_.mac, sizeof about.mac);
+    end_capture(); /* one that ended just now is not in the way */
+    wrong = capture_.begin(fd, about, request, card_->time(), &memory);
+    if (wrong)
+        return wrong;
+    welcome(fd, 0, &memory, 1);
+    close(memory);
+    return nullptr;
 }
 
 void Hosts::refuse(int fd, const char *why)

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <vector>
 
+#include "capture.h"
 #include "driver.h"
 
 extern "C" {
@@ -29,7 +30,8 @@ class Hosts
         std::string socket = TOEDEV_DEFAULT_SOCKET;
     };
 
-    explicit Hosts(const Options &o);
+    /* netif: the source of packets, as the user has named it. */
+    Hosts(const Options &o, const std::string &netif);
     ~Hosts();
     Hosts(const Hosts &) = delete;
     Hosts &operator=(const Hosts &) = delete;
@@ -37,6 +39,13 @@ class Hosts
     void use(Card *card); /* must be ready */
     uint8_t *memory(uint64_t address);
     void interrupt(unsigned q);
+
+    /* For a capture: a frame that has passed the card's link. */
+    void passed(const Frame &f, bool out, uint64_t cycle)
+    {
+        if (capture_.fd() >= 0)
+            capture_.frame(f, out, card_->time(), cycle);
+    }
 
     void look();      /* polls the doorbells */
     void serve();     /* handles attach, query and detach */
@@ -90,6 +99,8 @@ class Hosts
     void refuse(int fd, const char *why);
     const char *attach(int fd, const toedev_hello &hello, const int *fds, int count);
     const char *answer(int fd, const toedev_hello &hello);
+    void end_capture();
+    const char *begin_capture(int fd, const toedev_hello &hello);
     int find_flows(uint32_t n) const;
     void configure(unsigned q, bool enable, bool detach);
     void welcome(int to, unsigned q, const int *fds, unsigned count);
@@ -99,6 +110,8 @@ class Hosts
 
     static constexpr unsigned kQps = 8;
     Options options_;
+    std::string netif_;
+    Capture capture_;
     Card *card_ = nullptr;
     QueuePair qps_[kQps];
     std::vector<Greeting> greeting_;

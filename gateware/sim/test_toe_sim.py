@@ -6,6 +6,7 @@ import mmap
 import os
 import re
 import signal
+import socket
 import struct
 import subprocess
 from pathlib import Path
@@ -14,10 +15,13 @@ import pytest
 
 from gateware.lib import live
 from gateware.lib.tools import ROOT
-from tests.lab import netns, proc
+from tests.lab import netns, pcapng, proc
 
+from .raw_host import HELLO, MAGIC, VERSION
 from .test_live import read_pcapng
 from .toe_lab import ECHO, MANY, PORT, PYTHON, TALK, TOEHOLD, Toe
+
+HELLO_CAPTURE = 9  # toe/attach.h
 
 # Its peer: uses all connections in each round, in a different order each time.
 TURNS = """
@@ -244,6 +248,61 @@ def test_statistics_and_registers(toe: Toe) -> None:
     refused = toe.server.run([TOEHOLD, "reg", "write", "--bar", bus, "ID=1"], check=False)
     assert refused.returncode != 0
     assert "ID" in refused.stderr
+
+
+def capture(toe: Toe, *words: object) -> proc.Proc:
+    """`toehold capture`, begun."""
+    p = toe.server.start([TOEHOLD, "capture", "--socket", toe.socket, *words], name="capture")
+    proc.wait_until(lambda: "capturing on" in p.text(), "the capture begins", proc=p)
+    return p
+
+
+def test_a_capture_of_the_running_toe(tmp_path: Path) -> None:
+    """Each frame of both directions with its cycle: the same frames as --pcap records inside."""
+    inside, file = tmp_path / "inside.pcapng", tmp_path / "x.pcapng"
+    toe = Toe(tmp_path, None, "--pcap", inside)
+    try:
+        server = toe.echo()
+        p = capture(toe, "-w", file)
+        other = [TOEHOLD, "capture", "--socket", toe.socket, "-c", 1]
+        said = toe.server.run(other, check=False).stderr
+        assert f"the TOE refuses: pid {p.pid} is capturing already" in said
+        toe.talk(20_000)
+        p.send_signal(signal.SIGINT)
+        assert p.wait(60) == 0, p.text()
+        lines = capture(toe, "--json", "-c", 3, "tcp")  # another, after the first has ended
+        toe.talk(1)
+        assert lines.wait(60) == 0, lines.text()
+        server.stop()
+    finally:
+        toe.close()
+    got = pcapng.read(file)
+    [interface] = got.interfaces
+    assert (interface.name, interface.description) == ("tap:tap0", "gateware, engine 0")
+    assert interface.received == len(got.packets) and interface.dropped == 0
+    frames = [
+        (int(p.direction == pcapng.OUT), int(re.fullmatch(r"cycle (\d+)", p.comment)[1]), p.data)
+        for p in got.packets
+    ]
+    within = [(out, cycle, data) for out, _, cycle, data in read_pcapng(inside)]
+    first = within.index(frames[0])
+    assert within[first : first + len(frames)] == frames
+    assert {out for out, _, _ in frames} == {0, 1}
+    assert sum(len(data) for _, _, data in frames) > 40_000
+    first, *_ = [json.loads(line) for line in lines.text().splitlines() if line.startswith("{")]
+    assert (first["direction"], first["flags"][0], first["dport"]) == ("in", "S", PORT)
+    assert first["cycle"] > frames[-1][1] and "flow" not in first
+
+
+def test_a_capture_that_is_not_possible(toe: Toe) -> None:
+    for request in (b"", b"256", b"256 3", b"63 8", b"256 512", b"x 8", b"256 8 "):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(proc.seconds(30))
+            s.connect(str(toe.socket))
+            s.send(HELLO.pack(MAGIC, VERSION, HELLO_CAPTURE, 0, *bytes(6), request))
+            welcome = s.recv(4096)
+            assert b"such a capture is not possible" in welcome, request
+    toe.client.ping(toe.ip)
 
 
 def test_recording_names_cycles_and_runs_again_the_same(tmp_path: Path) -> None:

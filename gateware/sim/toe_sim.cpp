@@ -68,10 +68,13 @@ class Simulation
 {
   public:
     explicit Simulation(const Options &o)
-        : options_(o), port_(sim::open_port(o.netif)), hosts_(o.hosts),
+        : options_(o), port_(sim::open_port(o.netif)), hosts_(o.hosts, o.netif),
           card_(o.card, {[this](uint64_t address) { return memory(address); },
                          [this](unsigned q) { hosts_.interrupt(q); },
-                         [this](const sim::Frame &f) { lost_ += !port_->send(f, card_.time()); }}),
+                         [this](const sim::Frame &f) { lost_ += !port_->send(f, card_.time()); },
+                         [this](const sim::Frame &f, bool out, uint64_t cycle) {
+                             hosts_.passed(f, out, cycle);
+                         }}),
           server_(
               o.regs, [this](uint32_t a, uint32_t &v) { return card_.read(a, v); },
               [this](uint32_t a, uint32_t v) { return card_.write(a, v); })

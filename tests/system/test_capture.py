@@ -95,10 +95,10 @@ def streams(capture: pcapng.Capture, port: int) -> dict[int, dict[int, int]]:
 
 
 def flow_of(lab, port: int) -> str:
-    """The flow of the peer's port, as comments name it: queue pair and slot."""
+    """The flow of the peer's port, as comments name it: by the id of `toehold flows`."""
     done = proc.run(command(lab)[:1] + ["flows", "--json", "--socket", lab.toed.socket])
     [flow] = [f for f in json.loads(done.stdout)["flows"] if f["remote_port"] == port]
-    return f"flow {flow['qp']}."
+    return f"flow {flow['flow']}"
 
 
 # ---- what is captured
@@ -121,7 +121,12 @@ def test_bytes_and_directions_of_a_connection(lab, robot, tmp_path):
     got = pcapng.read(file)
     assert streams(got, PORT) == {pcapng.IN: {own: 70_000}, pcapng.OUT: {own: 300_000}}
     ours = [p for p in got.packets if (s := tcp(p)) and own in (s.sport, s.dport)]
-    assert all(p.comment.startswith(name) for p in ours), {p.comment for p in ours}
+    assert all(p.comment.split(",")[0] == name for p in ours), {p.comment for p in ours}
+    assert {ours[0].direction, ours[1].direction} == {pcapng.IN, pcapng.OUT}  # SYN, SYN and ACK
+    # `toehold trace` takes what the comment has
+    words = [paths.built("toehold"), "trace", "--socket", lab.toed.socket, "--json"]
+    traced = json.loads(proc.run([*words, ours[0].comment.removeprefix("flow ")]).stdout)
+    assert (traced["flow"], traced["remote_port"]) == (name.removeprefix("flow "), own)
     times = [p.time_ns for p in got.packets]
     assert times == sorted(times)
     [interface] = got.interfaces
@@ -220,7 +225,7 @@ def test_text_and_json(lab, robot):
         assert lines.wait(20) == 0, lines.text()
         robot.accept()
         said = [line for line in lines.text().splitlines() if not line.startswith("toehold:")]
-        stamp, ends = r"\d\d:\d\d:\d\d\.\d{9} ", r"win \d+, length 0, flow \d+\.\d+"
+        stamp, ends = r"\d\d:\d\d:\d\d\.\d{9} ", r"win \d+, length 0, flow \d+\.\d+\.\d+"
         a, b = f"{lab.peer_ip}.{own}", f"{lab.ip}.{PORT}"
         for line, pattern in zip(
             said,
@@ -330,7 +335,7 @@ def test_frames_to_the_own_address(lab, robot, tmp_path):
     assert sum(len(s.data) for s in segments if s.dport == PORT) == 3000
     assert sum(s.flags == frames.SYN for s in segments) == 1
     assert {p.direction for p in got.packets} == {0}
-    assert all(re.fullmatch(r"flow \d+\.\d+.*, looped back", p.comment) for p in got.packets)
+    assert all(re.fullmatch(r"flow \d+\.\d+\.\d+.*, looped back", p.comment) for p in got.packets)
 
 
 # ---- its life

@@ -179,7 +179,7 @@ def test_writes_reach_the_module_once_each(machine, way):
 def test_watch_tells_what_the_module_changes(machine, way):
     bar = machine.way(way)
     machine.module.reg("write", "SCRATCH=1")
-    watch = f"toehold reg watch --bar {bar} --every 50 --json SCRATCH"
+    watch = f"toehold reg watch --bar {bar} --every-ms 50 --json SCRATCH"
     machine.run(f"{watch} >/tmp/watch 2>&1 & echo $! >/tmp/pid")
 
     def told() -> list[int]:
@@ -201,7 +201,7 @@ def test_round_trips_are_measured_through_the_function(machine, way):
     machine.module.reg("write", f"CONTROL={TAG_LOOPED}", "COMMAND.flush=1", "TAG_OFFSET=0")
     machine.module.reg("write", f"CONTROL={TAG_LOOPED | 1}", "PORTS=0")
     try:
-        command = f"toehold rtt --source registers --bar {bar} --seconds 2 --json"
+        command = f"toehold rtt --source registers --bar {bar} --duration 2 --json"
         result = json.loads(machine.run(command).stdout)
     finally:
         machine.module.reg("write", "CONTROL=0")

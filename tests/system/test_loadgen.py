@@ -22,10 +22,10 @@ LOCAL = "127.0.0.1"
 TOEHOLD = paths.built("toehold")
 OK, FAILURE, USAGE, ERRORS = 0, 1, 2, 6
 # Of the open loop: how many requests become due follows from these times.
-QUICK = ["--time", "0.2", "--warmup", "0.05"]
+QUICK = ["--duration", "0.2", "--warmup", "0.05"]
 # Of the closed loop: longer on a busy machine, where a process may not run for a tenth of a second,
 # and a request must begin within the time.
-CLOSED = ["--time", f"{0.2 * patience.factor():.2f}", "--warmup", "0.05"]
+CLOSED = ["--duration", f"{0.2 * patience.factor():.2f}", "--warmup", "0.05"]
 
 
 def at(port: int) -> int:
@@ -226,7 +226,7 @@ def test_local_ports_are_used_in_turn(lab):
     seen = []  # ports below those that the system chooses, some of which are in TIME-WAIT
     with serving(lab, 7006, lambda s, _n: seen.append(s.getpeername()[1])):
         args = ["--to", f"{LOCAL}:7006", "--local-ports", "900-909", "--close", "rst"]
-        found = bench(lab, "conns", *args, "--rate", 100, "--time", "0.2", "--warmup", "0")
+        found = bench(lab, "conns", *args, "--rate", 100, "--duration", "0.2", "--warmup", "0")
     assert found["connections"] == 20
     assert set(seen) <= set(range(900, 910))
 
@@ -259,7 +259,7 @@ def test_at_once_asks_all_connections_in_turn(lab):
 
     with serving(lab, 7033, handle):
         args = ["--to", f"{LOCAL}:7033", "--connections", 7, "--at-once", 1, "--verify"]
-        found = bench(lab, "pingpong", *args, "--time", 1, "--warmup", 0)
+        found = bench(lab, "pingpong", *args, "--duration", 1, "--warmup", 0)
     assert sum(asked) == found["sent"] == found["answered"] > 7
     assert max(asked) - min(asked) <= 1
 
@@ -268,7 +268,7 @@ def test_open_loop_keeps_its_rate_and_its_log_is_readable(lab, tmp_path):
     log = tmp_path / "x.hlog"
     with Server(lab, "pingpong", 7007) as server:
         args = ["--to", server.where, "--connections", 7, "--threads", 2, "--rate", 900]
-        times = ["--time", "1.2", "--warmup", "0.2"]
+        times = ["--duration", "1.2", "--warmup", "0.2"]
         found = bench(lab, "pingpong", *args, *times, "--idle", 20, "--hdr", log)
         served = server.counted()
     assert found["sent"] == found["answered"] == served["requests"] == 1260
@@ -287,7 +287,7 @@ def test_open_loop_sleeps_until_a_request_is_due(lab):
     """A client that polls keeps a TOE on its core from its work."""
     with Server(lab, "pingpong", 7034) as server:
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
-        args = ["--to", server.where, "--rate", 2000, "--time", "0.5", "--warmup", "0"]
+        args = ["--to", server.where, "--rate", 2000, "--duration", "0.5", "--warmup", "0"]
         found = bench(lab, "pingpong", *args)
         slept = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw - before
     assert found["sent"] == found["answered"] == 1000
@@ -306,7 +306,7 @@ def test_open_loop_does_not_wake_for_what_cannot_begin(lab):
 
     with serving(lab, 7036, handle):
         before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw
-        args = ["--to", f"{LOCAL}:7036", "--rate", 20000, "--time", "0.5", "--warmup", "0"]
+        args = ["--to", f"{LOCAL}:7036", "--rate", 20000, "--duration", "0.5", "--warmup", "0"]
         found = bench(lab, "pingpong", *args, "--timeout", "0.1", code=ERRORS)
         woken = resource.getrusage(resource.RUSAGE_CHILDREN).ru_nvcsw - before
     assert found["sent"] < 20
@@ -337,7 +337,7 @@ def test_a_stall_of_the_server_is_seen_by_all_that_were_due(lab, tmp_path):
 
     with serving(lab, 7008, lambda s, _number: echo(s, stall)):
         args = ["--to", f"{LOCAL}:7008", "--rate", 1000, "--connections", 2, "--hdr", log]
-        found = bench(lab, "pingpong", *args, "--time", "1.5", "--warmup", "0")
+        found = bench(lab, "pingpong", *args, "--duration", "1.5", "--warmup", "0")
     assert found["sent"] == found["answered"] == found["latency_ns"]["count"] == 1500
     # Those due in the first 0.3 s of it have waited for 0.1 s at least.
     assert hlog.at_least(hlog.summed(hlog.read(log)), 90_000_000) >= 290
@@ -354,7 +354,7 @@ def asked(lab: labs.Lab, port: int) -> int:
 
 def test_the_servers_death_is_counted_and_ends_the_run(lab):
     with Server(lab, "pingpong", 7009) as server:
-        args = ["--to", server.where, "--connections", 3, "--time", 30, "--warmup", 0, "--json"]
+        args = ["--to", server.where, "--connections", 3, "--duration", 30, "--warmup", 0, "--json"]
         with lab.client.start(command("pingpong", *args), name="load") as load:
             proc.wait_until(lambda: asked(lab, 7009) == 3, "each connection is used", proc=load)
             server.proc.kill()
@@ -451,9 +451,9 @@ def test_a_connection_that_was_stuck_from_the_warm_up_on_is_counted(lab):
 
 def test_nothing_due_within_the_time_is_no_measurement(lab):
     with Server(lab, "pingpong", 7043) as server:
-        args = ["--to", server.where, "--rate", "0.5", "--time", "0.2", "--warmup", "0.2"]
+        args = ["--to", server.where, "--rate", "0.5", "--duration", "0.2", "--warmup", "0.2"]
         said = bench(lab, "pingpong", *args, code=FAILURE)["said"]
-    assert "nothing was measured: nothing was due within --time" in said
+    assert "nothing was measured: nothing was due within --duration" in said
 
 
 @pytest.mark.parametrize(
@@ -468,7 +468,7 @@ def test_a_server_that_does_not_close_is_counted(lab, mode, port, args):
 
     to = ["--url", f"http://{LOCAL}:{port}/"] if mode == "http" else ["--to", f"{LOCAL}:{port}"]
     with serving(lab, port, handle):
-        args = [*to, *args, "--connections", 3, "--timeout", 1, "--time", 2, "--warmup", 0]
+        args = [*to, *args, "--connections", 3, "--timeout", 1, "--duration", 2, "--warmup", 0]
         found = bench(lab, mode, *args, code=ERRORS)
     assert found["answered"] == 3
     assert found["errors"] == {"ETIMEDOUT": 3}
@@ -489,7 +489,7 @@ def test_a_thread_whose_connections_are_gone_still_owes_what_is_due(lab):
 
     with serving(lab, 7046, handle):
         args = ["--to", f"{LOCAL}:7046", "--connections", 2, "--threads", 2, "--rate", 200]
-        found = bench(lab, "pingpong", *args, "--time", 1, "--warmup", 0, code=ERRORS)
+        found = bench(lab, "pingpong", *args, "--duration", 1, "--warmup", 0, code=ERRORS)
     assert not found["ended_early"] and found["seconds"] == 1
     # An answer that comes after the end is counted as answered, not as one of the measured time.
     assert found["answered"] == 100 >= found["requests"]
@@ -515,7 +515,17 @@ def test_an_interrupted_run_tells_what_it_has(lab, warmup, code):
             running.set()
 
     with serving(lab, 7047, lambda s, _number: echo(s, count)):
-        args = ["--to", f"{LOCAL}:7047", "--rate", 100, "--time", 30, "--warmup", warmup, "--json"]
+        args = [
+            "--to",
+            f"{LOCAL}:7047",
+            "--rate",
+            100,
+            "--duration",
+            30,
+            "--warmup",
+            warmup,
+            "--json",
+        ]
         with lab.client.start(command("pingpong", *args), name="load") as load:
             assert running.wait(proc.seconds(15)), load.tail()
             load.send_signal(signal.SIGINT)
@@ -617,9 +627,9 @@ def test_a_lost_idle_connection_is_counted(lab):
         (["http", "--url", "https://1.2.3.4/"], "want http://ADDRESS"),
         (["bulk", "--to", "1.2.3.4:5", "--rate", "5"], "bulk does not take --rate"),
         (["pingpong", "--to", "1.2.3.4:5", "--size", "0"], "--size 0: want a whole number from 1"),
-        (["pingpong", "--to", "1.2.3.4:5", "--time", "0"], "--time 0: want seconds"),
-        (["pingpong", "--to", "1.2.3.4:5", "--time", "0.0005"], "want seconds, 0.001 to 86400"),
-        (["pingpong", "--to", "1.2.3.4:5", "--time", "0x10"], "--time 0x10: want seconds"),
+        (["pingpong", "--to", "1.2.3.4:5", "--duration", "0"], "--duration 0: want seconds"),
+        (["pingpong", "--to", "1.2.3.4:5", "--duration", "0.0005"], "want seconds, 0.001 to 86400"),
+        (["pingpong", "--to", "1.2.3.4:5", "--duration", "0x10"], "--duration 0x10: want seconds"),
         (["pingpong", "--to", "1.2.3.4:5", "--rate", "1e8"], "--rate 1e8: want 0.001 to 10000000"),
         (["pingpong", "--to", "1.2.3.4:5", "--rate", "-1"], "--rate -1: want"),
         (["pingpong", "--to", "1.2.3.4:5", "--threads", "2"], "at most --connections (1)"),
@@ -654,7 +664,7 @@ def test_a_wrong_command_line_says_what_is_wrong(args, said):
 def test_help_and_a_table_without_colour(lab):
     assert "usage: toehold bench" in proc.run(command("--help")).stdout
     with Server(lab, "pingpong", 7013) as server:
-        times = ["--time", "0.5", "--warmup", "0"]
+        times = ["--duration", "0.5", "--warmup", "0"]
         done = lab.client.run(command("pingpong", "--to", server.where, *times))
     assert done.stdout.startswith("pingpong 127.0.0.1:7013, 1 connection, 0.5 s\n")
     assert "\033" not in done.stdout and not done.stderr

@@ -221,6 +221,20 @@ def test_names_and_refusals(make_lab, tmp_path):
         done = offload(lab.toed, *words, check=False)
         assert (done.returncode, said in done.stderr) == (code, True), done.stderr
     assert state(lab.toed)["gro"] == (True, True, False)  # a failed request has no effect
+    for words, code, said in (
+        (["--dry-run"], 2, "--dry-run needs a change"),
+        (["--dry-run", "tso", "on"], 3, "off [fixed]"),
+    ):
+        done = offload(lab.toed, *words, check=False)
+        assert (done.returncode, said in done.stderr) == (code, True), done.stderr
+    would = offload(lab.toed, "--dry-run", "gro", "off", "gso", "on").stdout.splitlines()
+    assert would == [
+        "generic-receive-offload: on -> off",
+        "generic-segmentation-offload: on -> on",
+    ]
+    [one] = json.loads(offload(lab.toed, "gro", "off", "-n", "-j").stdout)
+    assert one == {"name": "generic-receive-offload", "before": "on", "value": "off"}
+    assert state(lab.toed)["gro"] == (True, True, False)
     assert offload(lab.toed, "generic-receive-offload", "off").stdout == ""
     assert state(lab.toed)["gro"] == (False, False, False)
     with nginx.start(lab, tmp_path):

@@ -162,6 +162,25 @@ def test_registers_fields_and_addresses_are_read_and_written(bar):
     assert "0x1f900050" in text and ".remote_port" in text and "8080" in text
 
 
+def test_a_dry_run_writes_nothing(bar):
+    at = ["--bar", f"file:{bar}"]
+    reg("write", *at, "rtt.CONTROL.mode=4")
+    before = bar.read_bytes()
+    words = ["--dry-run", "rtt.CONTROL.mode=2", "rtt.SCRATCH=5", "0x74=7"]
+    lines = [line.split() for line in reg("write", *at, *words).stdout.splitlines()]
+    assert lines == [
+        ["rtt.CONTROL.mode", "0x4", "->", "0x2"],
+        ["rtt.SCRATCH", "0x0", "->", "0x5"],
+        ["0x74", "->", "0x7"],
+    ]
+    first, _, last = json.loads(reg("write", *at, "-n", "-j", *words[1:]).stdout)
+    assert (first["name"], first["before"], first["value"]) == ("rtt.CONTROL.mode", 4, 2)
+    assert (last["name"], last["value"], "before" in last) == ("0x74", 7, False)
+    assert "read-only" in said("write", *at, "--dry-run", "rtt.S_COUNT=1", code=2)
+    assert "is for write" in said("read", *at, "--dry-run", "rtt.SCRATCH", code=2)
+    assert bar.read_bytes() == before
+
+
 def test_wide_registers_are_of_two_words(tmp_path):
     path = tmp_path / "bar"
     path.write_bytes(
@@ -219,7 +238,8 @@ def test_wrong_usage_exits_2():
         (["blocks", "--bar", "nonsense:1"], "pci:"),
         (["blocks", "--frob"], "--frob"),
         (["watch", "--bar"], "needs a value"),
-        (["watch", "--every", "0", "X"], "--every"),
+        (["watch", "--every-ms", "0", "X"], "--every-ms"),
+        (["watch", "--every", "1", "X"], "--every-ms in full"),
         (["watch", "--count", "x", "X"], "--count"),
     ):
         assert word in said(*argv, code=2), argv
@@ -297,7 +317,7 @@ def test_a_simulation_is_read_and_written(simulation):
 def test_watch_tells_changes(simulation):
     sim, spec = simulation
     sim.counts[0x70] = 5
-    done = reg("watch", "--bar", spec, "--every", 1, "--count", 4, "--json", "NOW", "SCRATCH")
+    done = reg("watch", "--bar", spec, "--every-ms", 1, "--count", 4, "--json", "NOW", "SCRATCH")
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(t["name"], t["value"], t.get("before")) for t in told] == [
         ("rtt.NOW", 0, None),
@@ -305,7 +325,7 @@ def test_watch_tells_changes(simulation):
         ("rtt.NOW", 5, 0),
         ("rtt.NOW", 10, 5),
     ]
-    done = reg("watch", "--bar", spec, "--every", 1, "--count", 2, "NOW")
+    done = reg("watch", "--bar", spec, "--every-ms", 1, "--count", 2, "NOW")
     assert done.stdout.splitlines()[1].endswith("0xf -> 0x14")
 
 

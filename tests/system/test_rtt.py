@@ -248,7 +248,7 @@ def packets(ns: netns.Namespace) -> int:
 
 def test_a_second_of_probes_ends_by_itself_and_by_interruption(stretch):
     with stretch.wire(), stretch.responder():
-        result = stretch.measure("--udp", f"{FAR}:7", "--seconds", 1)
+        result = stretch.measure("--udp", f"{FAR}:7", "--duration", 1)
         assert result["counts"]["sent"] == result["samples"] > 10
         command = ["--source", "software", "--udp", f"{FAR}:7", "--count", 0, "--json"]
         before = packets(stretch.near)
@@ -578,7 +578,7 @@ def test_connections_of_toed_are_timed(make_lab):
     echo += "while True:\n c, _ = s.accept()\n while d := c.recv(4096): c.sendall(d)\n c.close()\n"
     lab.app([PYTHON, "-c", echo], name="echo", port=80)
     command = [TOEHOLD, "rtt", "--source", "toed", "--socket", lab.toed.socket, "--json"]
-    with lab.server.start([*command, "--seconds", 60], name="rtt") as p:
+    with lab.server.start([*command, "--duration", 60], name="rtt") as p:
         # It sleeps after its first request: toed records from then on.
         call = Path(f"/proc/{p.pid}/syscall")
         proc.wait_until(lambda: call.read_text().startswith(CLOCK_NANOSLEEP), "it asks", proc=p)

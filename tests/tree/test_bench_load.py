@@ -253,7 +253,7 @@ def run(name: str, tmp_path, *args: object) -> dict:
     argv = ["/usr/bin/python3", "-B", "-m", f"bench.{name}", "--out", out, *args]
     for _ in range(5):
         done = proc.run(argv, cwd=paths.ROOT, env=env, timeout=60, check=False)
-        if "nothing was begun within --time" not in done.stderr:
+        if "nothing was begun within --duration" not in done.stderr:
             break
     assert out.exists(), done.stderr
     return json.loads(out.read_text())

@@ -19,11 +19,22 @@
 #ifndef TOE_CAPTURE_H
 #define TOE_CAPTURE_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 
+/* In C++ the indices are plain, for the __atomic functions. */
+#ifdef __cplusplus
+#define TOECAP_ATOMIC(type) type
+#define TOECAP_ALIGNED(n)   alignas(n)
+#define TOECAP_ASSERT       static_assert
+#else
+#include <stdatomic.h>
+#define TOECAP_ATOMIC(type) _Atomic type
+#define TOECAP_ALIGNED(n)   _Alignas(n)
+#define TOECAP_ASSERT       _Static_assert
+#endif
+
 #define TOECAP_MAGIC   0x50414354u /* "TCAP" */
-#define TOECAP_VERSION 1u
+#define TOECAP_VERSION 2u
 
 #define TOECAP_SNAPLEN_MAX 262144u /* bytes of a frame, as in libpcap */
 #define TOECAP_MIB_MAX     256u    /* MiB of a ring */
@@ -37,7 +48,7 @@ struct toecap_header {
     int64_t epoch_ns; /* added to the time of a record: nanoseconds since 1970 */
     uint32_t snaplen; /* bytes recorded of a frame, at most */
     uint8_t mac[6], pad[2];
-    char toe[16];    /* "toed", "inline" or "thread" */
+    char toe[16];    /* "toed", "inline", "thread", "gateware" or "hybrid" */
     char netif[104]; /* the interface, as the TOE's user has named it */
 };
 
@@ -49,9 +60,9 @@ struct toecap_reason {
 
 /* The indices count bytes since the start, modulo 2^64; head is the engine's, tail the tool's. */
 struct toecap_ring {
-    _Alignas(64) _Atomic uint64_t head;
-    _Atomic uint64_t lost; /* frames that did not fit */
-    _Alignas(64) _Atomic uint64_t tail;
+    TOECAP_ALIGNED(64) TOECAP_ATOMIC(uint64_t) head;
+    TOECAP_ATOMIC(uint64_t) lost; /* frames that did not fit */
+    TOECAP_ALIGNED(64) TOECAP_ATOMIC(uint64_t) tail;
 };
 
 /* Flags of a record. */
@@ -65,16 +76,20 @@ struct toecap_record {
     uint32_t size;     /* of the record: a multiple of 8 */
     uint32_t flags;    /* TOECAP_* */
     uint64_t time_ns;  /* of the engine's round */
+    uint64_t cycle;    /* of hardware: that of the first beat; 0: the TOE has no cycles */
     uint32_t len, cap; /* bytes of the frame, and of those how many follow */
     uint32_t qp, slot; /* of the flow, or TOECAP_NONE */
+    /* The flow's id of TOEDEV_HELLO_FLOWS and TOEDEV_HELLO_TRACE is ENGINE.RING.SERIAL, with the
+     * engine whose record it is. serial 0: the flow has no events, and so no id. */
+    uint32_t ring, serial;
     uint16_t reason;   /* of a drop: 1 + its index in the table; 0: not dropped */
     uint16_t gso_size; /* payload of one segment of a frame of several; 0: one */
     uint32_t pad;
 };
 
-_Static_assert(sizeof(struct toecap_header) == 192, "layout of the contract");
-_Static_assert(sizeof(struct toecap_reason) == 128, "layout of the contract");
-_Static_assert(sizeof(struct toecap_ring) == 128, "layout of the contract");
-_Static_assert(sizeof(struct toecap_record) == 40, "layout of the contract");
+TOECAP_ASSERT(sizeof(struct toecap_header) == 192, "layout of the contract");
+TOECAP_ASSERT(sizeof(struct toecap_reason) == 128, "layout of the contract");
+TOECAP_ASSERT(sizeof(struct toecap_ring) == 128, "layout of the contract");
+TOECAP_ASSERT(sizeof(struct toecap_record) == 56, "layout of the contract");
 
 #endif

@@ -220,9 +220,11 @@ void wiretap_hand_over(struct engine *e, const struct netio_frame *f)
 
 /* The flow that a packet belongs to, and what became of it. */
 struct verdict {
-    uint32_t qp, slot;
+    struct wiretap_flow flow;
     enum drop_reason reason;
 };
+
+static const struct wiretap_flow no_flow = {.qp = TOECAP_NONE, .slot = TOECAP_NONE};
 
 static void find_flow(const struct engine *e, const struct toec_packet *p, struct verdict *v)
 {
@@ -230,19 +232,19 @@ static void find_flow(const struct engine *e, const struct toec_packet *p, struc
 
     toec_expect(e->stack, p, 1, &found);
     if (found.owner)
-        e->wiretap->cfg.name(found.owner, &v->qp, &v->slot);
+        e->wiretap->cfg.name(found.owner, &v->flow);
 }
 
 /* Has core/ process the packet. */
 static struct verdict judge(struct engine *e, const struct toec_packet *p)
 {
-    struct verdict v = {.qp = TOECAP_NONE, .slot = TOECAP_NONE};
+    struct verdict v = {.flow = no_flow};
 
     find_flow(e, p, &v); /* before: the packet may end the flow */
     (void)grown(e);
     toec_input(e->stack, p, e->now);
     v.reason = grown(e);
-    if (v.qp == TOECAP_NONE)
+    if (v.flow.qp == TOECAP_NONE)
         find_flow(e, p, &v); /* it may have opened one */
     return v;
 }
@@ -251,8 +253,10 @@ static void enter(struct toecap_record *r, const struct verdict *v)
 {
     if (!r)
         return;
-    r->qp = v->qp;
-    r->slot = v->slot;
+    r->qp = v->flow.qp;
+    r->slot = v->flow.slot;
+    r->ring = v->flow.ring;
+    r->serial = v->flow.serial;
     r->reason = (uint16_t)v->reason;
 }
 
@@ -337,13 +341,13 @@ static struct toecap_record *append_sent(struct engine *e, const struct piece *p
                                          const void *owner)
 {
     struct wiretap *w = e->wiretap;
-    struct verdict v = {.qp = TOECAP_NONE, .slot = TOECAP_NONE};
+    struct verdict v = {.flow = no_flow};
     uint64_t at = append(e, p, n, TOECAP_OUT);
 
     if (at == LOST)
         return NULL;
     if (owner)
-        w->cfg.name(owner, &v.qp, &v.slot);
+        w->cfg.name(owner, &v.flow);
     else
         find_sender(e, p, &v);
     enter(record_at(w, at), &v);

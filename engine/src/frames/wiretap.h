@@ -23,13 +23,18 @@
 
 struct wiretap;
 
+/* The numbers of a flow (struct toecap_record). */
+struct wiretap_flow {
+    uint32_t qp, slot, ring, serial;
+};
+
 struct wiretap_config {
     struct toecap_ring *ring; /* shared with the tool */
     uint8_t *data;            /* ring_size bytes, mapped twice in a row */
     uint64_t ring_size;
     uint32_t snaplen;
     /* Sets the numbers of a flow's owner (toec_tx.owner). */
-    void (*name)(const void *owner, uint32_t *qp, uint32_t *slot);
+    void (*name)(const void *owner, struct wiretap_flow *flow);
 };
 
 /* Returns a wiretap for e->wiretap, or NULL: no memory. free() frees it. */

@@ -310,6 +310,14 @@ void trace_end(struct slot *s, uint32_t reason)
 
 /* ---- for readers ---- */
 
+void trace_id(const struct slot *s, uint32_t *ring, uint32_t *serial)
+{
+    const struct trace_ring *r = s->qp->traces[s->index];
+
+    *ring = r ? (uint32_t)(r - s->qp->engine->traces->rings) : 0;
+    *serial = r ? r->serial : 0;
+}
+
 static void copy_calls(struct trace_copy *out, unsigned which)
 {
     const struct trace_ring *r = &out->ring;

@@ -160,6 +160,10 @@ static inline void trace_call(struct slot *s, unsigned which, uint32_t bytes)
     r->call_bytes[which] += bytes;
 }
 
+/* Sets the numbers that name a slot's flow to people: its ring, and which flow of the ring it is.
+ * serial 0: the flow has no ring. */
+void trace_id(const struct slot *s, uint32_t *ring, uint32_t *serial);
+
 /* A copy of a ring with its events in order, the successive calls among them. */
 struct trace_copy {
     struct trace_ring ring;

@@ -21,7 +21,7 @@
 #include "capture_area.h"
 #include "frames/engine_state.h"
 #include "frames/wiretap.h"
-#include "hosts/qp.h"
+#include "hosts/trace.h"
 #include "round/thread.h"
 
 #define PAGE        65536u /* a multiple of every page size in use */
@@ -144,12 +144,13 @@ static int map_header(struct capture_area *a, int fd)
     return 0;
 }
 
-static void name_slot(const void *owner, uint32_t *qp, uint32_t *slot)
+static void name_slot(const void *owner, struct wiretap_flow *flow)
 {
     const struct slot *s = owner;
 
-    *qp = s->qp->id;
-    *slot = s->index;
+    flow->qp = s->qp->id;
+    flow->slot = s->index;
+    trace_id(s, &flow->ring, &flow->serial);
 }
 
 static int make_taps(struct capture_area *a, int fd)

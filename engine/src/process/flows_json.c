@@ -56,16 +56,11 @@ static void take_owner(struct flow_entry *x, const struct qp *qp)
 
 void flow_take(const struct engine *e, const struct slot *s, struct flow_entry *x)
 {
-    const struct trace_ring *ring = s->qp->traces[s->index];
-
     take_owner(x, s->qp);
     x->send_queue = s->tx_used;
     x->recv_queue = s->rx_reported + s->pend_data;
     x->accepted = s->active || s->accepted;
-    if (ring) {
-        x->ring = (uint32_t)(ring - e->traces->rings);
-        x->serial = ring->serial;
-    }
+    trace_id(s, &x->ring, &x->serial);
     toec_flow_info(e->stack, s->flow, &x->info);
 }
 

@@ -24,7 +24,7 @@ struct flow_entry {
     uint32_t send_queue, recv_queue;
     int accepted;
     uint32_t ring;         /* of its events (trace.h) ... */
-    uint64_t serial;       /* ... if not 0 */
+    uint32_t serial;       /* ... if not 0 */
     struct toec_info info; /* of a listener: local and local_port */
 };
 /* Copies what is listed of the slot's flow. In the engine's thread. */
