@@ -45,7 +45,7 @@ static void add_load(const struct tune_workload *w, const char *seconds, const c
                      char **argv, size_t *n)
 {
     const char *const words[] = {w->bench,        "http",         "--url",    w->url,
-                                 "--time",        seconds,        "--warmup", warm_up,
+                                 "--duration",    seconds,        "--warmup", warm_up,
                                  "--connections", w->connections, "--json",   "--quiet"};
     size_t i;
 
