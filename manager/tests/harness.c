@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness.c - shared by the tests of libtoe (harness.h). */
+#include <sys/ioctl.h>
+
 #include "../../device/tests/alone.h"
 #include "../../device/tests/seed.h"
 #include "harness.h"
@@ -184,6 +186,64 @@ short harness_wait(int fd, short events)
 
     assert_int_equal(toe_poll(&p, 1, HARNESS_PATIENCE_MS), 1);
     return p.revents;
+}
+
+static void rest(void)
+{
+    static const struct timespec ms = {0, 1000000};
+
+    nanosleep(&ms, NULL);
+}
+
+void harness_await_sleep(pid_t tid)
+{
+    char name[64], line[512], state;
+
+    snprintf(name, sizeof(name), "/proc/self/task/%d/stat", (int)tid);
+    for (int i = 0; i < HARNESS_PATIENCE_MS; i++, rest()) {
+        FILE *f = fopen(name, "re");
+
+        assert_non_null(f);
+        assert_non_null(fgets(line, sizeof(line), f));
+        fclose(f);
+        assert_int_equal(sscanf(strrchr(line, ')'), ") %c", &state), 1);
+        if (state == 'S')
+            return;
+    }
+    fail_msg("thread %d does not sleep", (int)tid);
+}
+
+static int queued(int fd, unsigned long request)
+{
+    int n = -1;
+
+    assert_int_equal(toe_ioctl(fd, request, &n), 0);
+    return n;
+}
+
+void harness_await_bytes(int fd, int n)
+{
+    for (int i = 0; i < HARNESS_PATIENCE_MS && queued(fd, FIONREAD) != n; i++)
+        rest();
+    assert_int_equal(queued(fd, FIONREAD), n);
+}
+
+void harness_await_acked(int fd)
+{
+    for (int i = 0; i < HARNESS_PATIENCE_MS && queued(fd, TIOCOUTQ); i++)
+        rest();
+    assert_int_equal(queued(fd, TIOCOUTQ), 0);
+}
+
+void harness_fill_peer(int fd)
+{
+    static const char block[512];
+
+    for (size_t sent = 0; sent < RX_SIZE; sent += sizeof(block)) {
+        harness_wait(fd, POLLOUT);
+        assert_int_equal(toe_send(fd, block, sizeof(block), MSG_DONTWAIT), sizeof(block));
+    }
+    harness_await_acked(fd);
 }
 
 void harness_slots(unsigned want)
