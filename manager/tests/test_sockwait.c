@@ -30,7 +30,7 @@ static void clobber_stack(void)
         bytes[i] = 0xff;
 }
 
-static pthread_t main_thread;
+static pthread_t main_thread, other_thread;
 
 /* A signal before the sleep could end a call that has the lock. */
 static void *signal_the_sleeper(void *tid)
@@ -45,7 +45,6 @@ static void a_sleep_may_be_left_by_siglongjmp(void **state)
 {
     struct sigaction act = {.sa_handler = leave_sleep}, before;
     pid_t tid = gettid();
-    pthread_t other;
     int fd[2];
     char b;
 
@@ -56,12 +55,12 @@ static void a_sleep_may_be_left_by_siglongjmp(void **state)
         struct pollfd p = {.fd = fd[1], .events = POLLIN};
 
         main_thread = pthread_self();
-        assert_int_equal(pthread_create(&other, NULL, signal_the_sleeper, &tid), 0);
+        assert_int_equal(pthread_create(&other_thread, NULL, signal_the_sleeper, &tid), 0);
         toe_poll(&p, 1, -1);
         fail();
     }
     clobber_stack();
-    pthread_join(other, NULL);
+    pthread_join(other_thread, NULL);
     assert_int_equal(toe_send(fd[0], "x", 1, 0), 1);
     harness_wait(fd[1], POLLIN);
     assert_int_equal(toe_recv(fd[1], &b, 1, 0), 1);
