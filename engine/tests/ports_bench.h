@@ -70,8 +70,8 @@ static inline struct ports *begin(void)
 static struct asker own;                 /* this process */
 static __attribute__((unused)) int kept; /* by the call before */
 
-/* Called first. Moves the process to a network namespace of its own; a user without the right stays.
- * Returns whether it moved. */
+/* Called first. Moves the process to a network namespace of its own; a user without the right
+ * stays. Returns whether it moved. */
 static inline int begin_alone(void)
 {
     own.pid = getpid();

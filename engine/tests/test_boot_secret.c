@@ -300,11 +300,19 @@ static void paths_of_users(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(created_once),    TEST(an_existing_one), TEST(created_by_several),
+        TEST(created_once),
+        TEST(an_existing_one),
+        TEST(created_by_several),
         TEST(created_by_two),
-        TEST(of_another_user), TEST(of_other_modes),  TEST(of_other_sizes),
-        TEST(of_zeros),        TEST(symbolic_links),  TEST(hard_links),
-        TEST(no_files),        TEST(no_directory),    cmocka_unit_test(paths_of_users),
+        TEST(of_another_user),
+        TEST(of_other_modes),
+        TEST(of_other_sizes),
+        TEST(of_zeros),
+        TEST(symbolic_links),
+        TEST(hard_links),
+        TEST(no_files),
+        TEST(no_directory),
+        cmocka_unit_test(paths_of_users),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

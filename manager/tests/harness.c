@@ -7,7 +7,6 @@
 #include "harness.h"
 #include "reflect.h"
 
-
 static char dir[64], path[96];
 static pid_t toe = -1;
 static uint32_t seed;

@@ -29,7 +29,7 @@
 #define TX_SIZE 4096
 #define SLOTS   64
 
-/* How long a wait may last: it ends what hangs, and is far beyond the delays of a loaded machine. */
+/* How long a wait may last: it ends what hangs, and is far beyond the delays of a busy machine. */
 #define HARNESS_PATIENCE_MS 100000
 
 /* cmocka group fixtures: a TOE, and settings that lead to it. */

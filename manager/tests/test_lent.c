@@ -302,7 +302,8 @@ static void loans_outlive_that_it_is_shared(void **state)
         _exit(n < sizeof(out) ? 1 : 0);
     }
     assert_int_equal(toe_send(fd[0], out, RX_SIZE / 4, 0), RX_SIZE / 4);
-    for (struct pollfd p = {.fd = has[0], .events = POLLIN}; toe_poll(&p, 1, HARNESS_PATIENCE_MS) != 1;)
+    for (struct pollfd p = {.fd = has[0], .events = POLLIN};
+         toe_poll(&p, 1, HARNESS_PATIENCE_MS) != 1;)
         fail_msg("the child has nothing");
     assert_int_equal(toe_recv_return(fd[1], loan), 0);
     assert_int_equal(toe_recv_return(fd[1], loan), -1);

@@ -238,8 +238,8 @@ static void completions_nobody_reads_are_bounded(void **state)
     toe_close(fd[1]);
 }
 
-/* Sends more by reference than the peer's buffer takes, and what fits besides. Returns the number of
- * bytes. */
+/* Sends more by reference than the peer's buffer takes, and what fits besides. Returns the number
+ * of bytes. */
 static uint32_t fill(int fd, uint8_t *memory, uint32_t n)
 {
     uint32_t sent = 0;

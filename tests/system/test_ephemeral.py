@@ -19,8 +19,8 @@ from tests.lab import lab as labs
 from tests.lab import proc
 from tests.lab.robot import Robot
 
-# Ports that a test names, or takes from a range. Others are from below ELSEWHERE or above BEYOND: one
-# chosen at random for an earlier connection may be in TIME-WAIT.
+# Ports that a test names, or takes from a range. Others are from below ELSEWHERE or above BEYOND:
+# one chosen at random for an earlier connection may be in TIME-WAIT.
 PORTS = itertools.count(43100, 20)
 RANGES = itertools.count(50000, 1000)
 ELSEWHERE, BEYOND = 42000, 60000

@@ -32,8 +32,8 @@ struct stack {
     uint64_t (*trace)(void);
 };
 
-/* Called first, by each program: a stack's sockets are bound in the kernel too, where another program
- * may have their ports. */
+/* Called first, by each program: a stack's sockets are bound in the kernel too, where another
+ * program may have their ports. */
 void stack_alone(void);
 
 /* Loads another copy: it shares nothing with those loaded before. */
