@@ -439,7 +439,7 @@ class Gateware(Case):
         for name, value in pairs:
             self.assertEqual(options[options.index(name) + 1], value)
         self.assertEqual(options[options.index("--socket") + 1], self.socket)
-        for _ in range(500):
+        for _ in range(5000):
             if os.path.exists(os.path.join(self.dir, "over")):
                 break
             time.sleep(0.02)

@@ -9,7 +9,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <net/if.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -29,6 +27,7 @@
 #include <toe/device.h>
 #include <toe/netio.h>
 
+#include "../../device/tests/alone.h"
 #include "base/clock.h"
 #include "hosts/shared.h"
 #include "kernel/bound_sockets.h"
@@ -71,26 +70,13 @@ static inline struct ports *begin(void)
 static struct asker own;                 /* this process */
 static __attribute__((unused)) int kept; /* by the call before */
 
-/* Called first. Moves the process to a network namespace of its own, where no other program has
- * ports and the settings are the kernel's defaults. A user without the right stays. Returns whether
- * it moved. */
+/* Called first. Moves the process to a network namespace of its own; a user without the right
+ * stays. Returns whether it moved. */
 static inline int begin_alone(void)
 {
-    struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
-    int fd, rc;
-
     own.pid = getpid();
     own.uid = geteuid();
-    if (unshare(CLONE_NEWNET) != 0)
-        return 0;
-    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    rc = ioctl(fd, SIOCSIFFLAGS, &lo);
-    close(fd);
-    if (rc != 0) {
-        perror("lo of a new network namespace");
-        exit(1);
-    }
-    return 1;
+    return move_alone(0);
 }
 
 /* Everything is released. */

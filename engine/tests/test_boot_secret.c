@@ -93,6 +93,66 @@ static void an_existing_one(void **state)
     assert_memory_equal(secret, some, sizeof(secret));
 }
 
+/* ---- several processes ---- */
+
+/* Before each system call of a first reader, a second one does all of its own. */
+static int second_reads, calls, strike_at = -1;
+static uint8_t second_got[BOOT_SECRET_BYTES];
+
+static void strike(void)
+{
+    int at = strike_at;
+
+    if (at < 0 || calls++ != at)
+        return;
+    strike_at = -1;
+    second_reads = boot_secret_read(path, second_got, why, sizeof(why)) == 0;
+    strike_at = at;
+}
+
+#define WRAP(type, name, declared, passed)                                                         \
+    type __real_##name declared;                                                                   \
+    type __wrap_##name declared;                                                                   \
+    type __wrap_##name declared                                                                    \
+    {                                                                                              \
+        strike();                                                                                  \
+        return __real_##name passed;                                                               \
+    }
+
+WRAP(int, open, (const char *p, int f, mode_t m), (p, f, m))
+WRAP(int, open64, (const char *p, int f, mode_t m), (p, f, m))
+WRAP(int, fchmod, (int f, mode_t m), (f, m))
+WRAP(int, fstat, (int f, struct stat *s), (f, s))
+WRAP(int, fstat64, (int f, struct stat *s), (f, s))
+WRAP(ssize_t, read, (int f, void *b, size_t n), (f, b, n))
+WRAP(ssize_t, write, (int f, const void *b, size_t n), (f, b, n))
+WRAP(int, link, (const char *p, const char *q), (p, q))
+WRAP(int, renameat2, (int d, const char *p, int e, const char *q, unsigned f), (d, p, e, q, f))
+WRAP(int, unlink, (const char *p), (p))
+WRAP(int, close, (int f), (f))
+
+/* Wherever the second one comes in between, both have the same secret. */
+static void created_by_two(void **state)
+{
+    uint8_t first[BOOT_SECRET_BYTES];
+    int at = 0;
+
+    (void)state;
+    do {
+        second_reads = calls = 0;
+        strike_at = at;
+        if (boot_secret_read(path, first, why, sizeof(why)) != 0)
+            fail_msg("the first, before call %d: %s", at, why);
+        strike_at = -1;
+        if (calls > at && !second_reads)
+            fail_msg("the second, before call %d: %s", at, why);
+        if (calls > at)
+            assert_memory_equal(first, second_got, sizeof(first));
+        assert_int_equal(unlink(path), 0);
+    } while (at++ < calls);
+    assert_true(at > 10); /* every call of those that create it */
+}
+
 #define AT_ONCE 8
 
 /* All that begin at once have the secret of one. */
@@ -240,10 +300,19 @@ static void paths_of_users(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(created_once),    TEST(an_existing_one), TEST(created_by_several),
-        TEST(of_another_user), TEST(of_other_modes),  TEST(of_other_sizes),
-        TEST(of_zeros),        TEST(symbolic_links),  TEST(hard_links),
-        TEST(no_files),        TEST(no_directory),    cmocka_unit_test(paths_of_users),
+        TEST(created_once),
+        TEST(an_existing_one),
+        TEST(created_by_several),
+        TEST(created_by_two),
+        TEST(of_another_user),
+        TEST(of_other_modes),
+        TEST(of_other_sizes),
+        TEST(of_zeros),
+        TEST(symbolic_links),
+        TEST(hard_links),
+        TEST(no_files),
+        TEST(no_directory),
+        cmocka_unit_test(paths_of_users),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

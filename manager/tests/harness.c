@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* harness.c - shared by the tests of libtoe (harness.h). */
-#include <net/if.h>
-#include <sched.h>
 #include <sys/ioctl.h>
-#include <sys/socket.h>
 
+#include "../../device/tests/alone.h"
 #include "../../device/tests/seed.h"
 #include "harness.h"
 #include "reflect.h"
-
-#define PATIENCE_MS 5000
 
 static char dir[64], path[96];
 static pid_t toe = -1;
@@ -62,22 +58,14 @@ void harness_new_toe(void)
     toe = looptoe_start(path, harness_engines());
 }
 
-/* A private network namespace, so that ports do not collide with those of concurrent tests. */
+/* Ports must not collide with those of concurrent tests. */
 static int isolate(void)
 {
     static int done;
-    struct ifreq lo = {.ifr_name = "lo", .ifr_flags = IFF_UP};
-    int fd, r;
 
-    if (done)
-        return 0;
-    done = 1;
-    if (unshare(CLONE_NEWNET) < 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
-        return -1;
-    fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    r = ioctl(fd, SIOCSIFFLAGS, &lo);
-    close(fd);
-    return r;
+    if (!done)
+        done = move_alone_as_any_user();
+    return done ? 0 : -1;
 }
 
 int harness_setup(void **state)
@@ -195,8 +183,66 @@ short harness_wait(int fd, short events)
 {
     struct pollfd p = {.fd = fd, .events = events};
 
-    assert_int_equal(toe_poll(&p, 1, PATIENCE_MS), 1);
+    assert_int_equal(toe_poll(&p, 1, HARNESS_PATIENCE_MS), 1);
     return p.revents;
+}
+
+static void rest(void)
+{
+    static const struct timespec ms = {0, 1000000};
+
+    nanosleep(&ms, NULL);
+}
+
+void harness_await_sleep(pid_t tid)
+{
+    char name[64], line[512], state;
+
+    snprintf(name, sizeof(name), "/proc/self/task/%d/stat", (int)tid);
+    for (int i = 0; i < HARNESS_PATIENCE_MS; i++, rest()) {
+        FILE *f = fopen(name, "re");
+
+        assert_non_null(f);
+        assert_non_null(fgets(line, sizeof(line), f));
+        fclose(f);
+        assert_int_equal(sscanf(strrchr(line, ')'), ") %c", &state), 1);
+        if (state == 'S')
+            return;
+    }
+    fail_msg("thread %d does not sleep", (int)tid);
+}
+
+static int queued(int fd, unsigned long request)
+{
+    int n = -1;
+
+    assert_int_equal(toe_ioctl(fd, request, &n), 0);
+    return n;
+}
+
+void harness_await_bytes(int fd, int n)
+{
+    for (int i = 0; i < HARNESS_PATIENCE_MS && queued(fd, FIONREAD) != n; i++)
+        rest();
+    assert_int_equal(queued(fd, FIONREAD), n);
+}
+
+void harness_await_acked(int fd)
+{
+    for (int i = 0; i < HARNESS_PATIENCE_MS && queued(fd, TIOCOUTQ); i++)
+        rest();
+    assert_int_equal(queued(fd, TIOCOUTQ), 0);
+}
+
+void harness_fill_peer(int fd)
+{
+    static const char block[512];
+
+    for (size_t sent = 0; sent < RX_SIZE; sent += sizeof(block)) {
+        harness_wait(fd, POLLOUT);
+        assert_int_equal(toe_send(fd, block, sizeof(block), MSG_DONTWAIT), sizeof(block));
+    }
+    harness_await_acked(fd);
 }
 
 void harness_slots(unsigned want)
@@ -206,7 +252,7 @@ void harness_slots(unsigned want)
     struct epoll_event e;
     int ep = toe_epoll_create1(0);
 
-    for (int i = 0; i < PATIENCE_MS / 2; i++) {
+    for (int i = 0; i < HARNESS_PATIENCE_MS / 2; i++) {
         toe_epoll_wait(ep, &e, 1, 0); /* lets libtoe see final events and release */
         if (harness_inline()) {       /* the engine is in this process: no other one to query */
             toe_close(ep);

@@ -29,6 +29,9 @@
 #define TX_SIZE 4096
 #define SLOTS   64
 
+/* How long a wait may last: it ends what hangs, and is far beyond the delays of a busy machine. */
+#define HARNESS_PATIENCE_MS 100000
+
 /* cmocka group fixtures: a TOE, and settings that lead to it. */
 int harness_setup(void **state);
 /* Also checks that the TOE got all its slots and listeners back. */
@@ -53,8 +56,17 @@ int harness_connect(uint16_t port);
 int harness_connect_async(uint16_t port);
 struct sockaddr_in harness_address(const char *ip, uint16_t port);
 void harness_nonblock(int fd);
-/* Waits until fd has one of the events; fails the test after five seconds. */
+/* Waits until fd has one of the events; fails the test after HARNESS_PATIENCE_MS. */
 short harness_wait(int fd, short events);
+/* Waits until a thread of this process sleeps in the kernel; tid: gettid()'s. */
+void harness_await_sleep(pid_t tid);
+/* Waits until fd has exactly n bytes to read, by FIONREAD: what comes in several notices is there
+ * only after the last one. */
+void harness_await_bytes(int fd, int n);
+/* Waits until the peer has acknowledged all that was sent, by TIOCOUTQ. */
+void harness_await_acked(int fd);
+/* Fills the peer's receive buffer, whatever its TOE's delays; the own send buffer is empty. */
+void harness_fill_peer(int fd);
 /* Waits until the TOE holds so many slots. */
 void harness_slots(unsigned want);
 uint32_t harness_random(void);

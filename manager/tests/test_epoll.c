@@ -114,6 +114,7 @@ static void edge_of_room_to_send(void **state)
     assert_int_equal(toe_send(fd[0], big, 1, 0), -1);
     while (look(0))
         ; /* room that appeared and was used while it was filled */
+    harness_await_bytes(fd[1], RX_SIZE);
     assert_int_equal(toe_recv(fd[1], big, sizeof(big), 0), RX_SIZE);
     assert_int_equal(look(-1), 1);
     assert_int_equal(got[0].events, EPOLLOUT);
@@ -244,7 +245,7 @@ static void edge_of_a_listener(int l, uint16_t port)
     int c = harness_connect(port), s;
 
     do /* a spurious one may come first */
-        assert_int_equal(toe_epoll_wait(ep, got, 1, 1000), 1);
+        assert_int_equal(toe_epoll_wait(ep, got, 1, HARNESS_PATIENCE_MS), 1);
     while ((s = toe_accept(l, NULL, NULL)) < 0);
     toe_close(s);
     toe_close(c);
@@ -266,7 +267,7 @@ static void an_edge_after_both_halves_of_a_listener_is_told(void **state)
         c[0] = harness_connect(ntohs(any.sin_port));
         c[1] = toe_socket(AF_INET, SOCK_STREAM, 0);
         assert_int_equal(toe_connect(c[1], (struct sockaddr *)&lo, sizeof(lo)), 0);
-        assert_int_equal(toe_epoll_wait(ep, got, 1, 1000), 1);
+        assert_int_equal(toe_epoll_wait(ep, got, 1, HARNESS_PATIENCE_MS), 1);
         while ((s = toe_accept(l, NULL, NULL)) >= 0)
             toe_close(s);
         for (int k = 0; k < 1 + i % 2; k++)
@@ -397,7 +398,7 @@ static void sleeps_until_data_comes(void **state)
             kill(harness_toe(), SIGCONT);
             _exit(0);
         }
-        assert_int_equal(look(5000), 1);
+        assert_int_equal(look(HARNESS_PATIENCE_MS), 1);
         assert_int_equal(toe_recv(fd[1], &c, 1, 0), 1);
         waitpid(pid, &status, 0);
     }

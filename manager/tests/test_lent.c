@@ -6,6 +6,7 @@
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -197,6 +198,8 @@ static void no_matter(int sig)
 struct patient {
     int fd, err;
     ssize_t r;
+    _Atomic pid_t tid; /* set when it runs */
+    atomic_bool done;
 };
 
 static void *borrow_until_signal(void *arg)
@@ -205,8 +208,10 @@ static void *borrow_until_signal(void *arg)
     struct iovec iov[2];
     uint64_t loan;
 
+    atomic_store(&b->tid, gettid());
     b->r = toe_recv_borrow(b->fd, SIZE_MAX, iov, &loan, 0);
     b->err = errno;
+    atomic_store(&b->done, true);
     return NULL;
 }
 
@@ -229,9 +234,12 @@ static void what_another_has_read_is_not_lent(void **state)
         ;
     b.fd = fd[1];
     assert_int_equal(pthread_create(&t, NULL, borrow_until_signal, &b), 0);
-    poll(NULL, 0, 50); /* it sleeps */
+    while (!atomic_load(&b.tid))
+        poll(NULL, 0, 1);
+    harness_await_sleep(atomic_load(&b.tid));
     assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_DONTWAIT), 10);
-    pthread_kill(t, SIGUSR1);
+    for (; !atomic_load(&b.done); poll(NULL, 0, 1)) /* one outside of the sleep ends nothing */
+        pthread_kill(t, SIGUSR1);
     pthread_join(t, NULL);
     assert_int_equal(b.r, -1);
     assert_int_equal(b.err, EINTR);
@@ -294,7 +302,8 @@ static void loans_outlive_that_it_is_shared(void **state)
         _exit(n < sizeof(out) ? 1 : 0);
     }
     assert_int_equal(toe_send(fd[0], out, RX_SIZE / 4, 0), RX_SIZE / 4);
-    for (struct pollfd p = {.fd = has[0], .events = POLLIN}; toe_poll(&p, 1, 5000) != 1;)
+    for (struct pollfd p = {.fd = has[0], .events = POLLIN};
+         toe_poll(&p, 1, HARNESS_PATIENCE_MS) != 1;)
         fail_msg("the child has nothing");
     assert_int_equal(toe_recv_return(fd[1], loan), 0);
     assert_int_equal(toe_recv_return(fd[1], loan), -1);

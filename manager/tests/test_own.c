@@ -45,7 +45,7 @@ static void they_are_connections_like_others(void **state)
     assert_int_equal(errno, EAGAIN);
     assert_int_equal(toe_epoll_ctl(ep, EPOLL_CTL_ADD, fd[1], &e), 0);
     assert_int_equal(toe_send(fd[0], "hello", 5, 0), 5);
-    assert_int_equal(toe_epoll_wait(ep, &e, 1, 5000), 1);
+    assert_int_equal(toe_epoll_wait(ep, &e, 1, HARNESS_PATIENCE_MS), 1);
     assert_int_equal(e.data.u64, 7);
     assert_int_equal(toe_recv(fd[1], text, sizeof(text), 0), 5);
     assert_memory_equal(text, "hello", 5);

@@ -230,7 +230,7 @@ static int connect_elsewhere(uint16_t port)
     if (pid == 0) {
         char c;
 
-        for (int i = 0; i < 500; i++) {
+        for (int i = 0; i < HARNESS_PATIENCE_MS / 10; i++) {
             int k = toe_socket(AF_INET, SOCK_STREAM, 0);
 
             if (toe_connect(k, (struct sockaddr *)&a, sizeof(a)) == 0)

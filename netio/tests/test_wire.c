@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -387,11 +388,11 @@ static void links_are_not_followed(void **state)
     assert_int_equal(unlink(in_folder("@/w.lock")), 0);
 }
 
+static atomic_int served; /* long enough */
+
 static void *service_thread(void *n)
 {
-    unsigned i;
-
-    for (i = 0; i < 300; i++) {
+    while (!served) {
         (void)netio_prepare_sleep(n);
         usleep(1000);
     }
@@ -408,6 +409,7 @@ static void refusals_say_why(void **state)
     assert_int_equal(pthread_create(&thread, NULL, service_thread, a), 0);
     open_fails(in_folder("wire:@/w,side=b"), "has both its ends already");
     open_fails(in_folder("wire:@/w,side=b,mtu=9000"), "has MTU 1500, this one 9000");
+    served = 1;
     pthread_join(thread, NULL);
     netio_close(a);
     netio_close(b);

@@ -77,24 +77,27 @@ def failed(ended: dict[str, str]) -> set[str]:
     ids=lambda modules: modules[0].removeprefix("test.test_"),
 )
 def test_python(make_lab, modules):
-    with contextlib.closing(make_lab()) as lab:
-        on_toe = outcomes(
-            lab.server,
-            lambda argv: lab.toed.wrapped(argv, require=False),
-            lab.ip,
-            modules,
-        )
-        connections = lab.counter("looped")
     pair = netns.Pair(kernel_ip="10.77.0.1/24")
     try:
         on_linux = outcomes(pair.server, lambda argv: argv, "10.77.0.1", modules)
     finally:
         pair.delete()
-    assert on_toe.keys() == on_linux.keys()
     assert Counter(on_linux.values())["ok"] > 10
+    for _ in range(3):  # Python's tests have limits of time that a busy machine does not keep
+        with contextlib.closing(make_lab()) as lab:
+            on_toe = outcomes(
+                lab.server,
+                lambda argv, toed=lab.toed: toed.wrapped(argv, require=False),
+                lab.ip,
+                modules,
+            )
+            connections = lab.counter("looped")
+        assert on_toe.keys() == on_linux.keys()
+        differ = {n: on_toe[n] for n in failed(on_toe) - failed(on_linux)}
+        if differ.keys() <= EXCEPTIONS.keys():
+            break
     if "test.test_selectors" not in modules:  # these have pipes and socketpair() alone
         assert connections > 20
-    differ = {n: on_toe[n] for n in failed(on_toe) - failed(on_linux)}
     known = {n for n in on_linux if n in EXCEPTIONS}
     assert {n: how for n, how in differ.items() if n not in EXCEPTIONS} == {}
     assert known <= differ.keys(), "an exception that is none any more"

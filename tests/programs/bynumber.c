@@ -129,7 +129,8 @@ static void data_calls(int fd)
     show("recvmmsg", syscall(SYS_recvmmsg, fd, &mm, 1, 0, NULL));
     show("preadv2", syscall(SYS_preadv2, fd, &v, 1, -1l, -1l, 0));
     show("none left", syscall(SYS_recvfrom, fd, b, 2, MSG_DONTWAIT, NULL, NULL));
-    memcpy(b, "xy", 2);
+    b[0] = 'x';
+    b[1] = 'y';
     show("write", syscall(SYS_write, fd, b, 2));
     show("sendto", syscall(SYS_sendto, fd, b, 2, 0, NULL, 0ul));
     show("writev", syscall(SYS_writev, fd, &v, 1));

@@ -174,7 +174,7 @@ def test_addresses(lab, robot, port, held, at, only6, may):
 
 def test_another_port_is_free(lab, robot, port):
     with serve(lab, robot, lab.ip, port):
-        assert bind(robot, (lab.ip, port + 10000), NONE)
+        assert bind(robot, (lab.ip, port + 2000), NONE)
         robot("s.close()")
 
 
@@ -186,11 +186,11 @@ def test_a_port_that_was_connected_from(lab, robot, port, family, ways):
     own = own_of(lab, family), port
     with lab.client.socket(socket.AF_INET if family == "4" else socket.AF_INET6) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((peer_ip, port + 10000))
+        listener.bind((peer_ip, port + 2000))
         listener.listen()
         listener.settimeout(labs.proc.seconds(20))
         make(robot, "s", ways, own)
-        robot("s.connect(at)", at=(peer_ip, port + 10000))
+        robot("s.connect(at)", at=(peer_ip, port + 2000))
         peer, _ = listener.accept()
         with peer:
             assert not bind(robot, own, NONE), "while it is there"
@@ -202,11 +202,11 @@ def test_a_port_that_was_connected_from(lab, robot, port, family, ways):
             return
         # to another place, from the port that is in TIME-WAIT to the first
         with lab.client.socket(socket.AF_INET if family == "4" else socket.AF_INET6) as second:
-            second.bind((peer_ip, port + 20000))
+            second.bind((peer_ip, port + 3000))
             second.listen()
             second.settimeout(labs.proc.seconds(20))
             make(robot, "s", ways, own)
-            robot("s.connect(at)", at=(peer_ip, port + 20000))
+            robot("s.connect(at)", at=(peer_ip, port + 3000))
             with second.accept()[0] as other:
                 assert other.getpeername()[:2] == own
                 robot("s.close()")
@@ -214,10 +214,10 @@ def test_a_port_that_was_connected_from(lab, robot, port, family, ways):
 
 def test_a_port_that_connect_chose(lab, robot, port):
     with lab.client.socket() as listener:
-        listener.bind((lab.peer_ip, port + 10000))
+        listener.bind((lab.peer_ip, port + 2000))
         listener.listen()
         listener.settimeout(labs.proc.seconds(20))
-        robot("s = socket.create_connection(at)", at=(lab.peer_ip, port + 10000))
+        robot("s = socket.create_connection(at)", at=(lab.peer_ip, port + 2000))
         with listener.accept()[0]:
             own = robot("s.getsockname()")
             assert not bind(robot, own, NONE)

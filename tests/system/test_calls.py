@@ -321,7 +321,7 @@ def test_signals_and_send(c, peer):
     c(HANDLERS)
     c("""
 full = 0
-while full < 5:
+while full < 15:
     try:
         s.send(bytes(1 << 16), socket.MSG_DONTWAIT)
         full = 0

@@ -46,7 +46,7 @@ def pump(robot, peer: socket.socket, size: int) -> None:
 
 
 def rates(robot) -> dict[str, int]:
-    time.sleep(0.1)  # the flow record is at most 20 ms old
+    """Of the flow record, which is some time old: wait for what is to be seen there."""
     info = robot(f"s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, {TCP_INFO_LEN})")
     at = {"pacing": PACING_RATE, "max": MAX_PACING_RATE, "delivery": DELIVERY_RATE}
     return {k: struct.unpack_from("=Q", info, v)[0] for k, v in at.items()}
@@ -65,9 +65,11 @@ def test_by_name_before_connecting(lab, robot, peer_listener, name):
     with connect(lab, robot, peer_listener, choose) as peer:
         assert name_of(robot) == name
         pump(robot, peer, 1 << 20)
-        # only BBR is paced by default
-        assert (rates(robot)["pacing"] != NONE) == (name == "bbr")
-        assert rates(robot)["delivery"] > 0
+        proc.wait_until(lambda: rates(robot)["delivery"] > 0, "a delivery rate")
+        if name == "bbr":
+            proc.wait_until(lambda: rates(robot)["pacing"] != NONE, "a rate of pacing")
+        else:  # only BBR is paced by default
+            assert rates(robot)["pacing"] == NONE
 
 
 def test_change_in_the_middle(lab, robot, peer_listener):
@@ -92,7 +94,7 @@ def test_max_pacing_rate(lab, robot, peer_listener):
         reader.join(20)
         # 2 MiB at 5 MB/s are 0.42 s, minus the content of the send buffer at the end
         assert took > 0.2
-        assert 4990000 <= rates(robot)["pacing"] <= 5000000
+        proc.wait_until(lambda: 4990000 <= rates(robot)["pacing"] <= 5000000, "its pacing")
         assert rates(robot)["max"] == 5000000
 
 
@@ -126,5 +128,8 @@ def test_iperf3(lab, name):
 
 def test_iperf3_rate(lab):
     """--fq-rate is SO_MAX_PACING_RATE: not much less where there is room, and never more."""
+    began = time.monotonic()
     end = iperf3(lab, "--fq-rate", "8M", "-t", 2)
-    assert 2e6 < end["sum_received"]["bits_per_second"] < 8.4e6
+    bits = end["sum_received"]["bytes"] * 8
+    # iperf3's own rates begin when its processes get a processor
+    assert 2 * 1e6 < bits < 8.4e6 * (time.monotonic() - began)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import select
@@ -121,15 +122,27 @@ def test_killed_in_the_middle_of_a_transfer(lab, tmp_path):
 # ---- toed dies
 
 
+@contextlib.contextmanager
+def silent(lab: labs.Lab):
+    """An address of the peer that answers no SYN, for minutes: its accept queue is full."""
+    with lab.client.socket() as full:
+        full.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        full.bind((lab.peer_ip, PORT + 1))
+        full.listen(0)
+        with lab.client.connect(lab.peer_ip, PORT + 1):
+            yield full.getsockname()
+
+
 @pytest.mark.toehold_only
 def test_killed_toed_resets_every_connection(lab, robot):
     """Every blocking call returns; accept() continues when toed runs again."""
     robot.listen(lab.ip, PORT)
-    with lab.connect(PORT), lab.connect(PORT), lab.connect(PORT):
+    with lab.connect(PORT), lab.connect(PORT), lab.connect(PORT), silent(lab) as at:
         robot.accept("a")
         robot.accept("b")
         robot.accept("f")
-        robot("""
+        robot(
+            """
 import tempfile
 outcome = {}
 def note(name, call):
@@ -150,15 +163,17 @@ def send_file():
             file.write(zero.read(1 << 20)); file.flush()
             os.sendfile(f.fileno(), file.fileno(), 0, 1 << 20)
 ep = select.epoll(); ep.register(a, select.EPOLLIN)
-c = socket.socket(); c.setblocking(False); c.connect_ex(('10.77.0.99', 1)); c.settimeout(None)
+c = socket.socket(); c.setblocking(False); c.connect_ex(at); c.settimeout(None)
 p = select.poll(); p.register(c, select.POLLOUT)
 d = socket.socket()
 threads = [note('recv', lambda: a.recv(1)), note('epoll', lambda: ep.poll()),
            note('send', send_all), note('poll', lambda: p.poll()),
            note('select', lambda: select.select([a], [], [])), note('sendfile', send_file),
-           note('connect', lambda: d.connect(('10.77.0.98', 1)))]
+           note('connect', lambda: d.connect(at))]
 accepting = note('accept', lambda: listener.accept()[0].recv(5))
-""")
+""",
+            at=at,
+        )
         # These wait; send() and sendfile() may still be filling a buffer.
         robot.threads_sleep(6)
         lab.toed.kill()
@@ -207,7 +222,7 @@ def test_nginx_serves_again_after_a_restart_of_toed(lab, tmp_path):
                 assert http.get("/hello") == b"hello\n"
             end()
             lab.toed.start()
-            reconnect(lab, 80).close()
+            proc.wait_until(lambda: set(workers) <= lab.listening(), "nginx's workers listen again")
             served = {nginx.get(lab, "/pid") for _ in range(50)}
             assert {int(pid) for pid in served} <= set(workers)
             assert len(served) == 2

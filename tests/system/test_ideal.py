@@ -100,7 +100,7 @@ def test_nginx_with_two_workers(tmp_path):
 
 
 def test_a_program_that_dies_leaves_its_requests_unanswered():
-    args = ["--connections", 4, "--time", patience.factor(), "--warmup", 0, "--timeout", 1]
+    args = ["--connections", 4, "--time", patience.seconds(1), "--warmup", 0, "--timeout", 1]
     with Ideal(*args) as ideal, serve(ideal, "http") as server:
         proc.wait_until(lambda: used(ideal) == 4, "all connections are open")
         server.kill()
@@ -111,7 +111,7 @@ def test_a_program_that_dies_leaves_its_requests_unanswered():
 
 
 def test_what_is_unanswered_since_the_warm_up_is_counted():
-    args = ["--connections", 5, "--time", 0.2, "--warmup", patience.factor(), "--timeout", 1]
+    args = ["--connections", 5, "--time", 0.2, "--warmup", patience.seconds(1), "--timeout", 1]
     with Ideal(*args) as ideal, serve(ideal, "http") as server:
         proc.wait_until(lambda: used(ideal) == 5, "all connections are open", proc=ideal.proc)
         server.send_signal(signal.SIGSTOP)

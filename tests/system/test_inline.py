@@ -139,8 +139,7 @@ def test_what_a_killed_process_left_is_taken_away(inline):
     killed = inline.app(argv, port=PORT)
     left = Path(f"/run/toehold/inline-{killed.pid}.sock")
     assert left.is_socket()
-    killed.kill()
-    assert left.is_socket()
+    killed.kill()  # any program's next start takes it away: one of a test beside this one, too
     with Inline() as other, other.app(argv, port=PORT) as lives:
         assert not left.exists()
         with inline.app(argv, port=PORT):

@@ -77,14 +77,15 @@ def routed(make_lab):
 def upload(robot: Robot) -> int:
     """Sends SIZE bytes to the far peer; returns the socket's path MTU at the end."""
     robot(
-        "import time\n"
+        "import fcntl, termios, time\n"
         "for _ in range(100):\n"
         "    s = socket.socket(); s.settimeout(30)\n"
         "    try:\n"
         "        s.connect((ip, port)); break\n"
         "    except ConnectionRefusedError:\n"
         "        time.sleep(0.1)\n"
-        "s.sendall(b'x' * size); time.sleep(0.2)\n"
+        "s.sendall(b'x' * size)\n"
+        "while fcntl.ioctl(s, termios.TIOCOUTQ, bytes(4)) != bytes(4): time.sleep(0.01)\n"
         f"mtu = s.getsockopt(socket.IPPROTO_IP, {IP_MTU})\n"
         "s.shutdown(socket.SHUT_WR)",
         ip=FAR_IP,

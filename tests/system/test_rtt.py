@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.lab import netns, paths, patience, proc
+from tests.lab import netns, paths, proc
 from tests.lab.lab import PROGRAMS, PYTHON
 from tests.lab.registers import Module
 
@@ -188,7 +188,7 @@ def test_each_lost_probe_is_counted_and_named(stretch, tmp_path):
     file = tmp_path / "samples.csv"
     with stretch.wire("--drop", 5) as told, stretch.responder():
         result = stretch.measure(
-            *("--udp", f"{FAR}:7", "--count", 50, "--timeout-ms", 1000, "--csv", file)
+            *("--udp", f"{FAR}:7", "--count", 50, "--timeout-ms", 3000, "--csv", file)
         )
     assert result["counts"]["lost"] == told[0]["dropped"] == 10
     assert result["samples"] == 40
@@ -236,7 +236,7 @@ def test_the_responder_counts_what_it_has_sent_back(stretch):
 
 def test_where_nobody_answers_the_exit_code_says_so(stretch):
     with stretch.wire():
-        result = stretch.measure("--udp", f"{FAR}:99", "--count", 5, "--timeout-ms", 100, code=8)
+        result = stretch.measure("--udp", f"{FAR}:99", "--count", 5, "--timeout-ms", 3000, code=8)
     assert result["samples"] == 0 and result["rtt_ns"] is None
     assert result["counts"]["lost"] == 5 and result["counts"]["refused"] >= 1
 
@@ -324,9 +324,9 @@ def test_questions_over_udp_are_timed(stretch, match):
 
 
 def test_losses_of_others_are_counted(stretch):
-    tag = ["--match", "tag", "--tag-offset", 12, "--timeout-ms", 900]
+    tag = ["--match", "tag", "--tag-offset", 12, "--timeout-ms", 2900]
     with stretch.wire("--drop", 4) as told, stretch.responder(), stretch.watching(*tag) as seen:
-        stretch.measure("--udp", f"{FAR}:7", "--count", 40, "--timeout-ms", 1000)
+        stretch.measure("--udp", f"{FAR}:7", "--count", 40, "--timeout-ms", 3000)
     assert seen[0]["counts"]["lost"] == told[0]["dropped"] == 10
     assert seen[0]["samples"] == 30
 
@@ -369,14 +369,18 @@ def test_segments_are_timed_by_their_acknowledgements(stretch):
 
 def test_what_was_sent_again_is_no_sample(stretch):
     tcp = ["--match", "tcp", "--timeout-ms", 5000]
-    with stretch.wire("--delay-ms", 2, "--drop", 7) as told, stretch.watching(*tcp) as seen:
-        tcp_rounds(stretch, 25)
-    result = seen[0]
-    assert told[0]["dropped"] >= 5
-    assert result["counts"]["ambiguous"] >= 1
-    # Karn: a retransmission's answer would look like one of more than 200 ms
-    assert result["rtt_ns"]["min"] >= 4 * MS
-    assert result["rtt_ns"]["max"] < 150 * MS * patience.factor()
+    for _ in range(5):
+        with stretch.wire("--delay-ms", 2, "--drop", 7) as told, stretch.watching(*tcp) as seen:
+            tcp_rounds(stretch, 25)
+        result = seen[0]
+        assert told[0]["dropped"] >= 5
+        assert result["counts"]["ambiguous"] >= 1
+        assert result["rtt_ns"]["min"] >= 4 * MS
+        if result["rtt_ns"]["max"] < 150 * MS:
+            break
+    # Karn: a retransmission's answer would look like one of more than 200 ms, each time. On a busy
+    # machine the wire itself may take as long, but not each time.
+    assert result["rtt_ns"]["max"] < 150 * MS
 
 
 # ---- output

@@ -106,9 +106,9 @@ def test_calls_on_an_unconnected_socket(lab, robot):
 @pytest.mark.shows("bind before connect")
 def test_connect_from_a_chosen_port(lab, robot, peer_listener):
     robot("s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)")
-    robot("s.bind((ip, 45678)); s.connect(at)", ip=lab.ip, at=(lab.peer_ip, PORT))
+    robot("s.bind((ip, 11678)); s.connect(at)", ip=lab.ip, at=(lab.peer_ip, PORT))
     peer, at = peer_listener.accept()
-    assert at == (lab.ip, 45678)
+    assert at == (lab.ip, 11678)
     peer.close()
 
 

@@ -44,6 +44,7 @@ def test_receive_timeout(robot, peer):
     robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack('ll', 0, 100000))")
     with pytest.raises(BlockingIOError):
         robot("s.recv(1)")
+    robot("s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack('ll', 60, 0))")
     peer.sendall(b"x")
     assert robot("s.recv(1)") == b"x"
 

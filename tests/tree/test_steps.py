@@ -97,12 +97,16 @@ def test_a_crash_of_pytest_is_a_failure(step, script, tmp_path, capsys):
     assert "ended with 7; not ended: " in capsys.readouterr().err
 
 
-def test_lines_of_json_are_counted_when_the_command_is_killed(step, script, tmp_path, capsys):
-    program = tmp_path / "program"
+def test_lines_of_json_are_counted_when_the_command_is_killed(
+    step, script, tmp_path, capsys, monkeypatch
+):
+    program, ready = tmp_path / "program", tmp_path / "ready"
     lines = "\n".join(json.dumps({"passed": p}) for p in (True, True, False))
-    program.write_text(f"#!/bin/sh\ncat >$2 <<'E'\n{lines}\nE\nexec sleep 600\n")
+    program.write_text(f"#!/bin/sh\ncat >$2 <<'E'\n{lines}\nE\n>{ready}\nexec sleep 600\n")
     program.chmod(0o755)
-    count = step.json_lines([str(program)], 1, lambda result: result["passed"])
+    # The limit is over as soon as all lines are written.
+    monkeypatch.setattr(patience.Limit, "over", lambda self: ready.exists())
+    count = step.json_lines([str(program)], 60, lambda result: result["passed"])
     assert count == script.Count(2, 2)
     assert re.search(r"program did not end in \d+ s; 3 had ended", capsys.readouterr().err)
 
@@ -147,7 +151,7 @@ def test_a_limit_counts_less_of_a_busy_second(monkeypatch):
 
 
 def test_a_step_says_that_it_extends_a_limit(step, monkeypatch, capsys):
-    monkeypatch.setattr(patience, "factor", lambda: 4.0)
+    monkeypatch.setattr(patience, "factor", lambda: 100.0)
     assert step.call(["sleep", "0.6"], 0.4) == 0
     assert "this: limit of 0 s extended: load average" in capsys.readouterr().err
 

@@ -88,8 +88,9 @@ static int fill(int fd)
     return write(fd, secret, sizeof(secret)) == sizeof(secret) ? 0 : -1;
 }
 
-/* Creates the file with its content: under a temporary name, then by link(2), which replaces
- * nothing. Returns 0 when there is a file, whichever process created it; -1 with errno. */
+/* Creates the file with its content: under a temporary name, which it then loses to the lasting one
+ * in one step, so that no process sees it with both (fault_of()). Nothing is replaced. Returns 0
+ * when there is a file, whichever process created it; -1 with errno. */
 static int create(const char *path)
 {
     char temporary[PATH_SIZE + 32];
@@ -102,13 +103,15 @@ static int create(const char *path)
     if (fd < 0)
         return errno == EEXIST ? 0 : -1; /* the caller tries again, with another name */
     rc = fill(fd);
-    if (rc == 0 && link(temporary, path) != 0 && errno != EEXIST)
-        rc = -1;
+    if (rc == 0 && renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
+        close(fd);
+        return 0;
+    }
     e = errno;
     close(fd);
     unlink(temporary);
     errno = e;
-    return rc;
+    return rc == 0 && e == EEXIST ? 0 : -1;
 }
 
 int boot_secret_read(const char *path, uint8_t secret[BOOT_SECRET_BYTES], char *why,

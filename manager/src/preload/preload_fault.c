@@ -96,11 +96,11 @@ int preload_fault_action(sets_action next, int sig, const struct sigaction *new,
 
 void preload_fault_again(int sig)
 {
+    sets_action next = libc_sigaction;
     struct sigaction now;
 
-    if (libc_sigaction && libc_sigaction(sig, NULL, &now) == 0 &&
-        !preload_is_fault_handler(now.sa_handler))
-        (void)preload_fault_action(libc_sigaction, sig, &now, NULL);
+    if (next && next(sig, NULL, &now) == 0 && !preload_is_fault_handler(now.sa_handler))
+        (void)preload_fault_action(next, sig, &now, NULL);
 }
 
 void preload_fault_start(void)

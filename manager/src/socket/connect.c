@@ -256,7 +256,7 @@ int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *addr, socklen
                    bool *kernel)
 {
     struct tname to, from;
-    int wrong = tname_read(addr, len, &to);
+    int wrong = addr ? tname_read(addr, len, &to) : EINVAL;
 
     *kernel = true;
     if (wrong && tfd_is_own(fd)) {

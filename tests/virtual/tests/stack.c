@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../../device/tests/alone.h"
 #include "stack.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -16,6 +17,11 @@
 #else
 #define DEEP RTLD_DEEPBIND
 #endif
+
+void stack_alone(void)
+{
+    (void)move_alone_as_any_user(); /* without the right, with the machine's ports */
+}
 
 /* A separate file, so that the loader does not reuse an object that it has loaded. */
 static int copy(const char *path)

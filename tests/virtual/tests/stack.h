@@ -32,6 +32,10 @@ struct stack {
     uint64_t (*trace)(void);
 };
 
+/* Called first, by each program: a stack's sockets are bound in the kernel too, where another
+ * program may have their ports. */
+void stack_alone(void);
+
 /* Loads another copy: it shares nothing with those loaded before. */
 void stack_load(struct stack *s, const char *path, const char *flags);
 void stack_free(struct stack *s);

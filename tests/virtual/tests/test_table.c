@@ -484,6 +484,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_packet_will_come),
     };
 
+    stack_alone();
     library = argc > 1 ? argv[1] : "libtoe_packetdrill.so";
     if (argc > 2 && strcmp(argv[2], "sendfile") == 0)
         return send_a_file();

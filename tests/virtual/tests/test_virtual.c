@@ -330,6 +330,7 @@ int main(int argc, char **argv)
                                        cmocka_unit_test(keepalive_over_two_hours),
                                        cmocka_unit_test(two_stacks_and_a_wire_that_loses)};
 
+    stack_alone();
     library = argc > 1 ? argv[1] : "libtoe_packetdrill.so";
     seed = (unsigned)seed_of_run(20261121, UINT_MAX);
     return cmocka_run_group_tests(tests, NULL, NULL);
