@@ -82,7 +82,7 @@ static int check(const struct tune_options *o, bool budget)
         return CLI_USAGE;
     }
     if (!o->interface || !*o->interface || strlen(o->interface) >= IF_NAMESIZE)
-        cli_message("tune: give --interface NAME, of at most %d bytes", IF_NAMESIZE - 1);
+        cli_message("tune: give --interface IF, of at most %d bytes", IF_NAMESIZE - 1);
     else if (workloads != 1)
         cli_message("tune: want one workload: -- COMMAND..., --url URL or --watch SECONDS");
     else if (o->watch && budget)
@@ -98,7 +98,7 @@ static int parse_words(int argc, char **argv, struct tune_options *o, uint64_t *
 {
     uint64_t connections;
     const struct cli_option known[] = {
-        {"interface", 'i', .text = &o->interface, .value = "NAME",
+        {"interface", 'i', .text = &o->interface, .value = "IF",
          .help = "the network interface that the workload uses"},
         {"url", .text = &o->url, .value = "URL",
          .help = "load http://ADDRESS[:PORT]/PATH by `toehold bench`"},
@@ -107,7 +107,7 @@ static int parse_words(int argc, char **argv, struct tune_options *o, uint64_t *
         {"watch", .take = take_watch, .arg = o, .value = "SECONDS",
          .help = "measure what runs now, for SECONDS in all"},
         {"budget", .number = budget, .min = 1, .max = BUDGET_MOST, .unit = "seconds",
-         .help = "seconds in all (60)"},
+         .value = "SECONDS", .help = "time in all (60)"},
         {"rounds", .number = &o->rounds, .min = TUNE_ROUNDS, .max = TUNE_ROUNDS_MAX,
          .help =
              "at most N rounds of a stage, 5 to 15 (15); a workload of\nequal runs needs no more "
@@ -133,9 +133,9 @@ static int parse_words(int argc, char **argv, struct tune_options *o, uint64_t *
         {.name = NULL}};
     const struct cli_options options = {.verb = "tune",
                                         .known = known,
-                                        .usage = "--interface NAME [OPTION...] -- COMMAND...\n"
-                                                 "--interface NAME --url URL [OPTION...]\n"
-                                                 "--interface NAME --watch SECONDS [OPTION...]\n"
+                                        .usage = "--interface IF [OPTION...] -- COMMAND...\n"
+                                                 "--interface IF --url URL [OPTION...]\n"
+                                                 "--interface IF --watch SECONDS [OPTION...]\n"
                                                  "--revert [--state FILE]",
                                         .text = text,
                                         .after = exit_text};
