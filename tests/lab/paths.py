@@ -19,6 +19,7 @@ _BUILT = {
     "line": "bench/line/line",
     "patterns": "bench/patterns/patterns",
     "bare": "bench/bare/bare",
+    "relay": "bench/relay/relay",
     "pairs": "bench/pairs/pairs",
     "sums": "bench/sums/sums",
     "count_engine": "bench/count/count_engine",
