@@ -148,8 +148,8 @@ static void cubic_acked(struct toec_tcb *t, const struct toec_cc_ack *a)
             c->now.e.epoch += since;
         return;
     }
-    toec_hystart_train(t, &c->now.hs, stamp, since);
     acked = toec_cc_slow_start(t, &c->now.hs, a);
+    toec_hystart_train(t, &c->now.hs, stamp, since);
     if (acked == 0)
         return;
     if (!c->epoch_set)

@@ -25,21 +25,25 @@
 #define TRAIN_WINDOW 16u
 #define TRAIN_DELAY  977u /* 1 ms */
 
-static void next_round(struct toec_tcb *t, struct toec_hystart *h)
+static void next_round(struct toec_tcb *t, struct toec_hystart *h, toec_u32 stamp)
 {
     h->last_min = h->now_min;
     h->now_min = NONE;
     h->window_end = t->snd_max;
     t->cc.hs_samples = 0;
+    if (t->cc.hs_phase == TOEC_HS_SLOW) {
+        h->base = stamp;
+        t->cc.hs_count = 1;
+    }
 }
 
 void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h)
 {
     h->now_min = NONE;
-    t->cc.hs_count = 0;
     t->cc.hs_phase = TOEC_HS_SLOW;
     t->cc.sampling = 1; /* an RTT from every ACK */
-    next_round(t, h);
+    next_round(t, h, 0);
+    t->cc.hs_count = 0; /* no ACK has arrived yet */
 }
 
 static void over(struct toec_tcb *t)
@@ -63,7 +67,7 @@ static void take_sample(struct toec_cc_state *c, struct toec_hystart *h, toec_u3
     if (c->hs_phase == TOEC_HS_CSS) {
         if (h->now_min < h->base) { /* it was jitter: back to slow start, */
             c->hs_phase = TOEC_HS_SLOW;
-            c->hs_count = 0; /* ... without a train until the next gap */
+            c->hs_count = 0; /* ... without a train until the next gap or round */
         }
         return;
     }
@@ -78,35 +82,35 @@ static void take_sample(struct toec_cc_state *c, struct toec_hystart *h, toec_u3
 }
 
 /* Handles an ACK that ends a round; returns not 0 when slow start is over. */
-static int round_over(struct toec_tcb *t, struct toec_hystart *h)
+static int round_over(struct toec_tcb *t, struct toec_hystart *h, toec_u32 stamp)
 {
     /* The round in which CSS began counts in full. */
     if (t->cc.hs_phase == TOEC_HS_CSS && ++t->cc.hs_count >= CSS_ROUNDS) {
         over(t);
         return 1;
     }
-    next_round(t, h);
+    next_round(t, h, stamp);
     return 0;
 }
 
 /* Returns the length of a train that fills the path: half of the shortest round trip, as the window
- * was doubled meanwhile; all of it when pacing spreads the window. Plus the time of a burst of four
- * offloaded segments of 64 KiB at the rate 2 * cwnd / SRTT. */
+ * was doubled meanwhile, and of the time of a burst of four offloaded segments of 64 KiB at the rate
+ * 2 * cwnd / SRTT. */
 static toec_u32 train_length(const struct toec_tcb *t)
 {
     toec_u64 burst = toec_div64((toec_u64)(t->srtt >> 3) << 17, t->cwnd);
-    toec_u32 length = t->min_rtt + (toec_u32)TOEC_MIN(burst, TRAIN_DELAY);
 
-    return toec_pace_rate(t) ? length : length / 2;
+    return (t->min_rtt + (toec_u32)TOEC_MIN(burst, TRAIN_DELAY)) / 2;
 }
 
+/* ACKs of a paced flow follow each other at its own rate and show nothing. */
 void toec_hystart_train(struct toec_tcb *t, struct toec_hystart *h, toec_u32 stamp, toec_u32 since)
 {
     toec_u32 length = stamp - h->base;
 
     if (t->cc.hs_phase != TOEC_HS_SLOW)
         return;
-    if (since > TRAIN_GAP) {
+    if (since > TRAIN_GAP || toec_pace_rate(t)) {
         h->base = stamp;
         t->cc.hs_count = 1;
     } else if (t->cc.hs_count && t->min_rtt && length > t->min_rtt / 2 &&
@@ -134,7 +138,7 @@ toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h, const st
         /* A round begins with the first ACK of the next flight. If it began with the last ACK of this
          * one, windowEnd would be short of the next flight by the data that this ACK releases, twice
          * as much in each round, and rounds would begin amid queued segments. */
-        if (TOEC_SEQ_GT(t->snd_una, h->window_end) && round_over(t, h)) {
+        if (TOEC_SEQ_GT(t->snd_una, h->window_end) && round_over(t, h, toec_stamp(a->now))) {
             t->cc.ssthresh = t->cwnd;
             return 0;
         }
