@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The long path of wan.py: hosts with Linux's TCP or a TOE on both sides of an impaired link.
 
-    sending hosts              bridge of the senders        bridge of the receivers     receiving hosts
-    linux, linux_2  --veth-- \\                                                  / --veth-- linux
-    toed            --veth--  == br0 == tap snd0 == relay == tap rcv0 == br1 ====  --veth-- toed
-    inline          --veth-- /                                                   \\
+    sending hosts                                                      receiving hosts
+    linux, linux_2 --+                                                   +-- linux
+    toed           --+-- br0 -- tap snd0 -- relay -- tap rcv0 -- br1 ----+-- toed
+    inline         --+
 
 relay (relay/) is a program of this tree: rate, queue, loss, delay and reordering are those of
 netio's impairing wire, so no kernel module is needed and a seed repeats the random numbers.
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from bench import loadgen
+from bench import links, loadgen
 from tests.lab import netns, paths, proc
 from tests.lab.toed import Toed
 
@@ -26,6 +26,7 @@ FRAME = 1514
 SENDERS = {"linux": 11, "linux_2": 12, "toed": 13, "inline": 14}
 RECEIVERS = {"linux": 21, "toed": 23}
 BUFFER = 16 << 20  # of a TOE, the most there is; Linux's grow to twice of it
+CONNECTIONS = 64
 PORT = 7300
 # Connections must not inherit the thresholds of earlier ones, and buffers must not be the limit.
 SETTINGS = (
@@ -82,7 +83,7 @@ class Host:
         self.ip = f"{SUBNET}.{number}"
         kernel = f"{self.ip}/24" if linux else None
         self.pair = stack.enter_context(netns.Pair(hub=hub, host=number, kernel_ip=kernel))
-        self.ns, self.env = self.pair.server, {}
+        self.ns, self.env = self.pair.server, links.room(CONNECTIONS, BUFFER)
         self.wrap = loadgen.plain
         netif = f"af_xdp:{self.pair.server_if}"
         if linux:
@@ -95,24 +96,21 @@ class Host:
         elif kind == "toed":
             toed = stack.enter_context(Toed(self.pair, netif=netif, args=["--congestion", cc]))
             self.wrap = toed.wrapped
-            self.toed = toed
         else:
             run = [paths.built("toehold"), "run", "--require", "--engine", "inline"]
             run += ["--netif", netif, "--ip", f"{self.ip}/24", "--congestion", cc, "--"]
             self.wrap = lambda argv: [*run, *argv]
 
-    def room(self, connections: int, size: int = BUFFER) -> None:
-        """Set the number and the buffers of a TOE's connections for the programs to come."""
-        sizes = dict.fromkeys(("TOEHOLD_TX_SIZE", "TOEHOLD_RX_SIZE"), str(size))
-        self.env = {"TOEHOLD_SLOTS": str(connections), **sizes}
-
-    def serve(self, role: str, *args: object, port: int = PORT) -> proc.Proc:
-        where = f"{self.ip}:{port}"
+    def serve(self, role: str, *args: object) -> proc.Proc:
+        where = f"{self.ip}:{PORT}"
         return loadgen.serve(self.ns, role, where, *args, wrap=self.wrap, env=self.env)
 
-    def load(self, *args: object, timeout: float) -> dict:
-        """Run a client of `toehold bench` here."""
-        return loadgen.run(self.ns, *args, wrap=self.wrap, env=self.env, timeout=timeout)
+    def load(self, mode: str, source: Host, *args: object, seconds: float) -> dict:
+        """Run a client of `toehold bench` here, which lasts that long, against a sending host."""
+        where = f"{source.ip}:{PORT}"
+        to = ["--url", f"http://{where}/"] if mode == "http" else ["--to", where]
+        options = {"wrap": self.wrap, "env": self.env, "timeout": seconds + 90}
+        return loadgen.run(self.ns, mode, *to, *args, **options)
 
 
 class Path:
@@ -145,9 +143,11 @@ class Path:
         near.ns.run(["ip", "link", "set", "br1", "addrgenmode", "none", "up"])
         near.ns.run(["ethtool", "-K", "far0", "tx", "off", "tso", "off"])
         far.ns.run(["ethtool", "-K", "near0", "tx", "off", "tso", "off"])
-        make = lambda hub, number, kind: Host(hub, number, kind, self.cc, self._stack)  # noqa: E731
-        self.senders = {kind: make(near, SENDERS[kind], kind) for kind in senders}
-        self.receivers = {kind: make(far, RECEIVERS[kind], kind) for kind in receivers}
+        self.senders = {kind: self._host(near, SENDERS[kind], kind) for kind in senders}
+        self.receivers = {kind: self._host(far, RECEIVERS[kind], kind) for kind in receivers}
+
+    def _host(self, hub: netns.Hub, number: int, kind: str) -> Host:
+        return Host(hub, number, kind, self.cc, self._stack)
 
     def __enter__(self) -> Path:
         return self
