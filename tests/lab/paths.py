@@ -20,6 +20,7 @@ _BUILT = {
     "patterns": "bench/patterns/patterns",
     "bare": "bench/bare/bare",
     "relay": "bench/relay/relay",
+    "lwip_echo": "bench/lwip/lwip_echo",
     "pairs": "bench/pairs/pairs",
     "sums": "bench/sums/sums",
     "count_engine": "bench/count/count_engine",
