@@ -95,7 +95,7 @@ static void receive(struct netif *nif, const struct netio_frame *frames, unsigne
     }
 }
 
-/* The lock is held meanwhile, because lwIP's own thread sends when a timer expires. */
+/* The lock is held here, because lwIP's own thread sends when a timer expires. */
 static unsigned serve(struct netif *nif)
 {
     struct netio *n = nif->state;

@@ -136,7 +136,7 @@ static void test_hystart_thresholds(void **state)
 }
 
 /* Acknowledges the window by ACKs of two segments, `apart` of each other, after `silence`. Delays are
- * those of an empty queue. Returns whether slow start went on. */
+ * those of an empty queue. Returns whether slow start continues. */
 static int train(struct ccbench *b, double silence, double apart)
 {
     uint32_t end = b->t.snd_una + b->t.cwnd;

@@ -94,7 +94,7 @@ static int round_over(struct toec_tcb *t, struct toec_hystart *h, toec_u32 stamp
 }
 
 /* Returns the length of a train that fills the path: half of the shortest round trip, as the window
- * was doubled meanwhile, and of the time of a burst of four offloaded segments of 64 KiB at the rate
+ * was doubled in that time, and of the time of a burst of four offloaded segments of 64 KiB at the rate
  * 2 * cwnd / SRTT. */
 static toec_u32 train_length(const struct toec_tcb *t)
 {
