@@ -194,8 +194,8 @@ def _in_use(socket: object) -> list[str]:
 
 
 class _OverVeth(Link):
-    """A pair without kernel addresses: TOEs on AF_XDP are at both ends. With tap, the server's end is
-    bridged to a TAP device for a server that uses that."""
+    """A pair without kernel addresses: TOEs on AF_XDP are at both ends. With tap, the server's end
+    is bridged to a TAP device for a server that uses that."""
 
     tap = False
 

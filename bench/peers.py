@@ -11,8 +11,8 @@ stack that you have built is a row of its own:
     --peer 'iip=COMMAND'    an echo server, as bench-iip's. In COMMAND, {interface}, {ip} and {port}
                             are those to serve at. The client is that of "inline, AF_XDP".
 
-Without --peer there is no such row. The client of every peer is the same, so that rows differ in the
-server alone. Writes out/bench/peers.json.
+Without --peer there is no such row. The client of every peer is the same, so that rows differ in
+the server alone. Writes out/bench/peers.json.
 """
 
 from __future__ import annotations

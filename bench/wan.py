@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from functools import partial
 from statistics import geometric_mean, median
 
 from bench import links, report, running, terminal
@@ -63,7 +64,8 @@ THROUGHPUT, MEAN, TIMES, FAIR, RESENT = 0.95, 1.0, 1.0, 0.95, 1.1
 RESENT_NOISE = 0.001
 
 Sample = dict
-Take = Callable[[], Sample]
+# A link's name, a system and its measurement.
+Job = tuple[str, str, Callable[[], Sample]]
 
 
 # ---- measurements ----
@@ -115,41 +117,35 @@ def shared(path: Path, link: Link, seed: int, senders: Sequence[str], seconds: f
     return {"bytes_per_s": rates, "jain": netsim.jain(rates), **relay_brief(relay.report)}
 
 
-def streams(path: Path, o: argparse.Namespace, own: Sequence[str]) -> Iterator[tuple]:
+def streams(path: Path, o: argparse.Namespace, own: Sequence[str]) -> Iterator[Job]:
     for link in o.links:
         for seed in range(1, o.samples + 1):
             for name in ("linux", *own):
-                yield link.name, name, lambda s=seed, n=name, at=link: stream(
-                    path, at, s, n, "linux", o.seconds
-                )
+                yield link.name, name, partial(stream, path, link, seed, name, "linux", o.seconds)
 
 
-def to_toed(path: Path, o: argparse.Namespace, own: Sequence[str]) -> Iterator[tuple]:
+def to_toed(path: Path, o: argparse.Namespace, own: Sequence[str]) -> Iterator[Job]:
     for link in TO_TOED if "toed" in own else ():
         for seed in range(1, o.samples + 1):
             for name in ("linux", "toed"):
-                yield link.name, name, lambda s=seed, n=name, at=link: stream(
-                    path, at, s, n, "toed", o.seconds
-                )
+                yield link.name, name, partial(stream, path, link, seed, name, "toed", o.seconds)
 
 
-def fetches(path: Path, o: argparse.Namespace, own: Sequence[str]) -> Iterator[tuple]:
+def fetches(path: Path, o: argparse.Namespace, own: Sequence[str]) -> Iterator[Job]:
     for link in o.object_links:
         for title, size in OBJECTS.items():
+            at = f"{title}, {link.name}"
             for seed in range(1, o.samples + 1):
                 for name in ("linux", *own):
-                    yield f"{title}, {link.name}", name, lambda s=seed, n=name, at=link, z=size: objects(
-                        path, at, s, n, z, o.seconds
-                    )
+                    yield at, name, partial(objects, path, link, seed, name, size, o.seconds)
 
 
-def fairness(path: Path, o: argparse.Namespace, own: Sequence[str]) -> Iterator[tuple]:
+def fairness(path: Path, o: argparse.Namespace, own: Sequence[str]) -> Iterator[Job]:
+    seconds = FAIR_TIMES * o.seconds
     for seed in range(1, o.samples + 1):
         for name in ("linux", *own):
             both = ("linux_2" if name == "linux" else name, "linux")
-            yield FAIR_LINK.name, name, lambda s=seed, b=both: shared(
-                path, FAIR_LINK, s, b, FAIR_TIMES * o.seconds
-            )
+            yield FAIR_LINK.name, name, partial(shared, path, FAIR_LINK, seed, both, seconds)
 
 
 # Each yields (link, system, measurement) in the order of measuring: systems in turn.

@@ -76,7 +76,8 @@ static err_t begin_interface(struct netif *nif)
     nif->mtu = (u16_t)info.mtu;
     nif->hwaddr_len = sizeof(info.mac);
     memcpy(nif->hwaddr, info.mac, sizeof(info.mac));
-    nif->flags = NETIF_FLAG_BROADCAST | NETIF_FLAG_ETHARP | NETIF_FLAG_ETHERNET | NETIF_FLAG_LINK_UP;
+    nif->flags =
+        NETIF_FLAG_BROADCAST | NETIF_FLAG_ETHARP | NETIF_FLAG_ETHERNET | NETIF_FLAG_LINK_UP;
     nif->output = etharp_output;
     nif->linkoutput = send_frame;
     return ERR_OK;

@@ -5,10 +5,10 @@
  *   relay SPEC-A SPEC-B
  *
  * Every frame received at A is sent at B, and the other way round. Impairments are those of
- * impair(dir=tx,...) in a SPEC: those in B impair what A's side sends. It prints "ready"; at SIGTERM
- * or SIGINT it prints a line of JSON: counters of both directions, the TCP payload by sender
- * (tally.h), and how late it woke for frames that were due. Exit codes: 0; 1 a back end cannot be
- * opened; 2 usage.
+ * impair(dir=tx,...) in a SPEC: those in B impair what A's side sends. It prints "ready"; at
+ * SIGTERM or SIGINT it prints a line of JSON: counters of both directions, the TCP payload by
+ * sender (tally.h), and how late it woke for frames that were due. Exit codes: 0; 1 a back end
+ * cannot be opened; 2 usage.
  */
 #include <inttypes.h>
 #include <poll.h>

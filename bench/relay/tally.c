@@ -48,7 +48,8 @@ static int parse(const uint8_t *f, uint32_t len, struct segment *s)
 /* Returns the flow's place, a free one, or NULL. */
 static struct tally_flow *find(struct tally *t, const struct segment *s)
 {
-    uint32_t mixed = s->source * 2654435761u ^ s->destination * 2246822519u ^ s->ports * 3266489917u;
+    uint32_t mixed =
+        s->source * 2654435761u ^ s->destination * 2246822519u ^ s->ports * 3266489917u;
     uint32_t at = (mixed ^ mixed >> 15) % TALLY_FLOWS, i;
 
     for (i = 0; i < PROBE; i++) {

@@ -260,9 +260,9 @@ static void test_cwnd_is_kept(void **state)
     talk_end(&t);
 }
 
-/* A paced flow sends its initial window at once (RFC 6928): a short answer does not wait for the rate
- * of an RTT that the handshake has measured. The next window is paced, and so is the first one under
- * a limit. */
+/* A paced flow sends its initial window at once (RFC 6928): a short answer does not wait for the
+ * rate of an RTT that the handshake has measured. The next window is paced, and so is the first one
+ * under a limit. */
 static void test_initial_window_is_one_burst(void **state)
 {
     unsigned limited;
@@ -319,10 +319,13 @@ static void test_loss_when_not_validated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rate_and_bursts),   cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_end_while_waiting), cmocka_unit_test(test_retransmission_is_not_held),
+        cmocka_unit_test(test_rate_and_bursts),
+        cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_end_while_waiting),
+        cmocka_unit_test(test_retransmission_is_not_held),
         cmocka_unit_test(test_cwnd_is_kept),
-        cmocka_unit_test(test_initial_window_is_one_burst),      cmocka_unit_test(test_loss_when_not_validated),
+        cmocka_unit_test(test_initial_window_is_one_burst),
+        cmocka_unit_test(test_loss_when_not_validated),
     };
 
     return cmocka_run_group_tests(tests, 0, 0);

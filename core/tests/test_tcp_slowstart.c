@@ -135,8 +135,8 @@ static void test_hystart_thresholds(void **state)
     assert_int_equal(b.t.cc.hs_phase, TOEC_HS_CSS);
 }
 
-/* Acknowledges the window by ACKs of two segments, `apart` of each other, after `silence`. Delays are
- * those of an empty queue. Returns whether slow start continues. */
+/* Acknowledges the window by ACKs of two segments, `apart` of each other, after `silence`. Delays
+ * are those of an empty queue. Returns whether slow start continues. */
 static int train(struct ccbench *b, double silence, double apart)
 {
     uint32_t end = b->t.snd_una + b->t.cwnd;
@@ -159,8 +159,8 @@ static void train_init(struct ccbench *b, const struct toec_cc_ops *ops, unsigne
 }
 
 /* R9438-08: ACKs follow each other at the rate of the bottleneck. When they do so for half of the
- * round trip, the window fills the path before the delay shows it, and slow start ends: with 0.24 ms
- * for two segments a BDP is 333 of them. */
+ * round trip, the window fills the path before the delay shows it, and slow start ends: with 0.24
+ * ms for two segments a BDP is 333 of them. */
 static void test_train_ends(void **state)
 {
     struct ccbench b;
@@ -176,8 +176,8 @@ static void test_train_ends(void **state)
     assert_true(b.t.cc.ssthresh < TOEC_CWND_MAX);
 }
 
-/* A gap of more than 2 ms begins another train; fewer than 16 segments, a paced flow and NewReno are
- * not judged by trains. */
+/* A gap of more than 2 ms begins another train; fewer than 16 segments, a paced flow and NewReno
+ * are not judged by trains. */
 static void test_train_needs(void **state)
 {
     struct ccbench b;

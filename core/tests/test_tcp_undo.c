@@ -201,8 +201,8 @@ static void test_dsack_for_some(void **state)
     talk_end(&t);
 }
 
-/* Reordered data arrives behind the SACKs that marked it lost, before output had its turn. Nothing is
- * retransmitted, so no timestamp or DSACK can show it; the arrival itself does. With one segment
+/* Reordered data arrives behind the SACKs that marked it lost, before output had its turn. Nothing
+ * is retransmitted, so no timestamp or DSACK can show it; the arrival itself does. With one segment
  * still missing the loss is real. */
 static void test_late_before_output(void **state)
 {

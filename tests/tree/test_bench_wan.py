@@ -151,7 +151,9 @@ def judged(found: dict) -> dict:
 
 
 def test_medians_are_of_seeds():
-    samples = {"fairness": {"bbr": {"x": {"linux": [{"jain": j, "b": [1]} for j in (1, 0.5, 0.9)]}}}}
+    samples = {
+        "fairness": {"bbr": {"x": {"linux": [{"jain": j, "b": [1]} for j in (1, 0.5, 0.9)]}}}
+    }
     assert wan.medians(samples) == {"fairness": {"bbr": {"x": {"linux": {"jain": 0.9}}}}}
 
 

@@ -19,8 +19,8 @@
 #define CSS_GROWTH      4u
 #define CSS_ROUNDS      5u
 
-/* The train, as in Linux: ACKs at most 2 ms apart, windows of at least 16 segments, and at most 1 ms
- * for the time that a sender's offload holds data back. */
+/* The train, as in Linux: ACKs at most 2 ms apart, windows of at least 16 segments, and at most 1
+ * ms for the time that a sender's offload holds data back. */
 #define TRAIN_GAP    1953u /* 2 ms in 2^10 ns */
 #define TRAIN_WINDOW 16u
 #define TRAIN_DELAY  977u /* 1 ms */
@@ -94,8 +94,8 @@ static int round_over(struct toec_tcb *t, struct toec_hystart *h, toec_u32 stamp
 }
 
 /* Returns the length of a train that fills the path: half of the shortest round trip, as the window
- * was doubled in that time, and of the time of a burst of four offloaded segments of 64 KiB at the rate
- * 2 * cwnd / SRTT. */
+ * was doubled in that time, and of the time of a burst of four offloaded segments of 64 KiB at the
+ * rate 2 * cwnd / SRTT. */
 static toec_u32 train_length(const struct toec_tcb *t)
 {
     toec_u64 burst = toec_div64((toec_u64)(t->srtt >> 3) << 17, t->cwnd);
@@ -135,9 +135,9 @@ toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h, const st
             n /= CSS_GROWTH;
         if (rtt)
             take_sample(&t->cc, h, rtt);
-        /* A round begins with the first ACK of the next flight. If it began with the last ACK of this
-         * one, windowEnd would be short of the next flight by the data that this ACK releases, twice
-         * as much in each round, and rounds would begin amid queued segments. */
+        /* A round begins with the first ACK of the next flight. If it began with the last ACK of
+         * this one, windowEnd would be short of the next flight by the data that this ACK releases,
+         * twice as much in each round, and rounds would begin amid queued segments. */
         if (TOEC_SEQ_GT(t->snd_una, h->window_end) && round_over(t, h, toec_stamp(a->now))) {
             t->cc.ssthresh = t->cwnd;
             return 0;

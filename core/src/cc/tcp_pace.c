@@ -114,8 +114,8 @@ static toec_u32 most_late(const struct toec_pace *p)
 }
 
 /* Returns the volume of a burst that is on time. The initial window needs no pacing (RFC 6928), and
- * the first rate may be that of an RTT of the handshake: as in Linux, it is sent at once. A limit of
- * the application's applies from the first byte. */
+ * the first rate may be that of an RTT of the handshake: as in Linux, it is sent at once. A limit
+ * of the application's applies from the first byte. */
 static toec_u32 burst_of(const struct toec_tcb *t)
 {
     const struct toec_pace *p = t->pace;
