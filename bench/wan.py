@@ -297,7 +297,7 @@ def missing(name: str) -> str | None:
 
 def first_in_line() -> None:
     """Let this process and its children run before others, so that other work delays no frame. They
-    need less than a core. Without the right to do so, late wake-ups are in the JSON as "late"."""
+    need less than a core. Where that is not allowed, "late" in the JSON shows the delays."""
     try:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     except OSError as e:
