@@ -165,7 +165,7 @@ class Relay:
 
     def __init__(self, ns: netns.Namespace, link: Link, seed: int):
         self.report: dict = {}
-        # Before the ends, where they have a real-time priority: it stands for a cable.
+        # It takes the place of a cable: with a higher priority than ends that have a real-time one.
         first = ["chrt", "-f", 10] if os.sched_getscheduler(0) == os.SCHED_RR else []
         argv = [*first, paths.built("relay"), *link.specs(seed)]
         self._proc = ns.start(argv, name="relay")
