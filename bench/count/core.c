@@ -122,11 +122,11 @@ static void sender(struct talk *t, unsigned segments_at_once)
 
     set_up(t);
     t->s.host[0].cfg.max_gso = segments_at_once * FULL;
-    t->rtt = 100 * MSEC;
+    t->rtt = 20 * MSEC;
     talk_passive(t);
     for (i = 0; i < 40; i++) {
         send_some(t, open);
-        t->s.now += 100 * MSEC;
+        t->s.now += 20 * MSEC;
         acknowledge(t, 1);
         craft_forget(&t->s);
         if (open < 1024)
