@@ -194,7 +194,10 @@ def _in_use(socket: object) -> list[str]:
 
 
 class _OverVeth(Link):
-    """A pair without kernel addresses: TOEs on AF_XDP are at both ends."""
+    """A pair without kernel addresses: TOEs on AF_XDP are at both ends. With tap, the server's end
+    is bridged to a TAP device for a server that uses that."""
+
+    tap = False
 
     @classmethod
     def missing(cls) -> str | None:
@@ -202,7 +205,7 @@ class _OverVeth(Link):
 
     def open(self, stack: ExitStack) -> None:
         # With every offload that veth has, as for Linux; XDP programs disable TSO.
-        self.pair = stack.enter_context(netns.Pair(offload=True))
+        self.pair = stack.enter_context(netns.Pair(offload=True, tap=self.tap))
         self.server, self.client = self.pair.server, self.pair.client
         self.ip = self.pair.server_ip
         for ns, interface in ((self.client, "cli0"), (self.server, "srv0")):

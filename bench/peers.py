@@ -5,12 +5,14 @@ Both ends of each row run on the same system, each end on its own core, and samp
 turn. A row has medians with their spread, the ratio to Linux and the ratio to the best peer. Frames
 alone over the same veth are the upper limit of any TCP over AF_XDP.
 
-A stack that you have built is a row of its own:
+lwIP of Debian (liblwip-dev, lwip/) is a row over AF_XDP and one over TAP, if this build has it. A
+stack that you have built is a row of its own:
 
     --peer 'iip=COMMAND'    an echo server, as bench-iip's. In COMMAND, {interface}, {ip} and {port}
                             are those to serve at. The client is that of "inline, AF_XDP".
 
-Without --peer there is no such row. Writes out/bench/peers.json.
+Without --peer there is no such row. The client of every peer is the same, so that rows differ in
+the server alone. Writes out/bench/peers.json.
 """
 
 from __future__ import annotations
@@ -24,12 +26,13 @@ from dataclasses import dataclass
 from statistics import median
 
 from bench import bulk, links, loadgen, pingpong, report, running, terminal
-from tests.lab import proc
+from tests.lab import paths, proc
 
 LINKS: dict[str, type[links.Link]] = bulk.LINKS
 CONNECTIONS, SIZE, MESSAGE = (1, 32, 256), 1, 65536
 QUICK = {"samples": 2, "seconds": 0.2, "warmup": 0.1, "connections": [1, 32]}
 ALONE, BULK = "frames_alone", "bulk"
+LWIP = ("lwip", "lwip_tap")
 # Rates of the inline TOE over AF_XDP, times those of Linux's epoll; and where frames alone are
 # slower than that, the part of their rate.
 TIMES_LINUX, OF_ALONE = {1: 17.0, 32: 4.3, 256: 3.8}, 0.9
@@ -40,16 +43,17 @@ TOED_TIMES_PEER, TOED_CONNECTIONS = 1.0, (32, 256)
 
 @dataclass(frozen=True)
 class Command:
-    """The command of a peer's server."""
+    """The command of a peer's server. tap: its interface is the TAP device tap0."""
 
     name: str
     words: str
+    tap: bool = False
 
 
 def command(text: str) -> Command:
     """Parse NAME=COMMAND."""
     name, found, words = text.partition("=")
-    if not (name.isidentifier() and found and words.strip()) or name in (*LINKS, ALONE):
+    if not (name.isidentifier() and found and words.strip()) or name in (*LINKS, ALONE, *LWIP):
         raise argparse.ArgumentTypeError(
             f"'{text}': want NAME=COMMAND, with a name of letters and digits that no system has"
         )
@@ -62,6 +66,18 @@ def command(text: str) -> Command:
     return Command(name, words)
 
 
+def lwip() -> list[Command]:
+    """Return lwIP's servers, none when this build has no lwIP."""
+    try:
+        program = shlex.quote(str(paths.built("lwip_echo")))
+    except FileNotFoundError:
+        return []
+    return [
+        Command("lwip", f"{program} af_xdp:{{interface}} {{ip}} {{port}}"),
+        Command("lwip_tap", f"{program} tap:{{interface}} {{ip}} {{port}}", tap=True),
+    ]
+
+
 class _Running:
     """A server that runs for all samples."""
 
@@ -70,15 +86,16 @@ class _Running:
 
 
 class Peer(links.InlineVeth):
-    """A peer's echo server over AF_XDP; the client is the inline TOE's."""
+    """A peer's echo server over AF_XDP or TAP; the client is the inline TOE's over AF_XDP."""
 
     def __init__(self, of: Command, **options: object):
         super().__init__(**options)
-        self.of, self.title = of, f"{of.name} (server)"
+        self.of, self.title, self.tap = of, f"{of.name} (server)", of.tap
 
     def open(self, stack: ExitStack) -> None:
         super().open(stack)
-        places = {"interface": self.pair.server_if, "ip": self.ip, "port": links.PORT}
+        interface = self.pair.tap_if or self.pair.server_if
+        places = {"interface": interface, "ip": self.ip, "port": links.PORT}
         argv = shlex.split(self.of.words.format(**places))
         server = self.server.start(loadgen.pinned(self.cores[0], argv), name=self.of.name)
         stack.callback(server.kill)
@@ -231,7 +248,11 @@ def table(found: dict, names: dict[str, str]) -> str:
 def run(options: argparse.Namespace) -> None:
     if options.quick:
         vars(options).update(QUICK)
+    own = [] if options.no_lwip else lwip()
+    options.peer = [*own, *options.peer]
     body = measure(options)
+    if not own and not options.no_lwip:
+        body["not_available"]["lwip"] = "this build has no lwIP: install liblwip-dev, build again"
     peers = [p.name for p in options.peer]
     found = medians(body["samples"])
     add_ratios(found, peers)
@@ -240,7 +261,8 @@ def run(options: argparse.Namespace) -> None:
     names = titles(peers)
     if found:
         print(f"\n{table(found, names)}\n")
-    report.print_goals({names[name]: why for name, why in body["not_available"].items()}, goals)
+    absent = {names.get(name, "lwIP"): why for name, why in body["not_available"].items()}
+    report.print_goals(absent, goals)
     settings = {**running.settings(options), "peer": {p.name: p.words for p in options.peer}}
     body = {"settings": settings, "systems": names, "medians": found, **body}
     report.write(options.out, body, goals)
@@ -253,6 +275,7 @@ def main() -> int:
     parser.add_argument(
         "--peer", type=command, action="append", default=[], metavar="NAME=COMMAND", help="a row"
     )
+    parser.add_argument("--no-lwip", action="store_true", help="without the rows of lwIP")
     parser.add_argument("--quick", action="store_true", help="a first look, less than a minute")
     parser.add_argument("--unpinned", action="store_true", help="let the kernel choose cores")
     return running.carry_out("peers", parser.parse_args(), run)

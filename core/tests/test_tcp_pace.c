@@ -260,6 +260,36 @@ static void test_cwnd_is_kept(void **state)
     talk_end(&t);
 }
 
+/* A paced flow sends its initial window at once (RFC 6928): a short answer does not wait for the
+ * rate of an RTT that the handshake has measured. The next window is paced, and so is the first one
+ * under a limit. */
+static void test_initial_window_is_one_burst(void **state)
+{
+    unsigned limited;
+    struct talk t;
+
+    (void)state;
+    for (limited = 0; limited < 2; limited++) {
+        talk_init(&t);
+        t.sack = 1;
+        t.wscale = 9;
+        t.rtt = 100 * MSEC;
+        t.s.host[0].tx_buf = 1 << 20;
+        talk_passive(&t);
+        talk_set(&t, TOEC_OPT_CC, TOEC_CC_BBR);
+        if (limited)
+            assert_int_equal(set_rate(&t, 1000000), 0);
+        talk_send(&t, 40 * MSS);
+        assert_int_equal(talk_skip(&t), limited ? 2 : 10);
+        if (!limited) {
+            craft_pass(&t.s, 100 * MSEC);
+            talk_say(&t, F_ACK, 0, 10 * MSS, 0);
+            assert_in_range(talk_skip(&t), 1, 4);
+        }
+        talk_end(&t);
+    }
+}
+
 /* R7661-01, R7661-03: a loss while the window is not validated: the reduction starts from the data
  * in flight. */
 static void test_loss_when_not_validated(void **state)
@@ -289,9 +319,13 @@ static void test_loss_when_not_validated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rate_and_bursts),   cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_end_while_waiting), cmocka_unit_test(test_retransmission_is_not_held),
-        cmocka_unit_test(test_cwnd_is_kept),      cmocka_unit_test(test_loss_when_not_validated),
+        cmocka_unit_test(test_rate_and_bursts),
+        cmocka_unit_test(test_deadline),
+        cmocka_unit_test(test_end_while_waiting),
+        cmocka_unit_test(test_retransmission_is_not_held),
+        cmocka_unit_test(test_cwnd_is_kept),
+        cmocka_unit_test(test_initial_window_is_one_burst),
+        cmocka_unit_test(test_loss_when_not_validated),
     };
 
     return cmocka_run_group_tests(tests, 0, 0);

@@ -201,13 +201,49 @@ static void test_dsack_for_some(void **state)
     talk_end(&t);
 }
 
+/* Reordered data arrives behind the SACKs that marked it lost, before output had its turn. Nothing
+ * is retransmitted, so no timestamp or DSACK can show it; the arrival itself does. With one segment
+ * still missing the loss is real. */
+static void test_late_before_output(void **state)
+{
+    unsigned real;
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    for (real = 0; real < 2; real++) {
+        talk_init(&t);
+        talk_flight(&t, 1, 10);
+        craft_pass(&t.s, RTT);
+        g = talk_seg(&t, F_ACK, 0, 0, 0);
+        g.sack[0][0] = t.iss + 1 + 2 * MSS;
+        g.sack[0][1] = t.iss + 1 + 6 * MSS;
+        g.n_sack = 1;
+        craft_send(&t.s, &g);
+        if (real) { /* the first segment only */
+            g.ack += MSS;
+            craft_send(&t.s, &g);
+            craft_poll(&t.s);
+            talk_hear(&t, F_ACK, MSS, 0, MSS);
+        } else {
+            talk_say(&t, F_ACK, 0, 6 * MSS, 0);
+            talk_silence(&t);
+        }
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), !real);
+        assert_int_equal(talk_info(&t).ssthresh > 1 << 20, !real);
+        assert_int_equal(talk_info(&t).cwnd >= 10 * MSS, !real);
+        talk_end(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_eifel_fast),     cmocka_unit_test(test_eifel_timeout),
         cmocka_unit_test(test_frto_sack),      cmocka_unit_test(test_frto_basic),
         cmocka_unit_test(test_frto_real_loss), cmocka_unit_test(test_dsack),
-        cmocka_unit_test(test_dsack_for_some),
+        cmocka_unit_test(test_dsack_for_some), cmocka_unit_test(test_late_before_output),
     };
 
     return cmocka_run_group_tests_name("tcp_undo", tests, 0, 0);

@@ -19,6 +19,8 @@ _BUILT = {
     "line": "bench/line/line",
     "patterns": "bench/patterns/patterns",
     "bare": "bench/bare/bare",
+    "relay": "bench/relay/relay",
+    "lwip_echo": "bench/lwip/lwip_echo",
     "pairs": "bench/pairs/pairs",
     "sums": "bench/sums/sums",
     "count_engine": "bench/count/count_engine",

@@ -9,7 +9,7 @@ import pytest
 from test_bench_load import SHORT, run
 
 from bench import peers
-from tests.lab import paths
+from tests.lab import paths, proc
 
 
 def rows(**rates: float) -> dict:
@@ -85,7 +85,8 @@ def test_the_table_has_a_line_for_each_figure():
 
 
 @pytest.mark.parametrize(
-    "text", ["iip", "iip=", "=server", "linux=server", "a b=server", "iip=server {address}"]
+    "text",
+    ["iip", "iip=", "=server", "linux=server", "lwip=x", "a b=server", "iip=server {address}"],
 )
 def test_a_peer_that_cannot_be_is_refused(text):
     with pytest.raises(argparse.ArgumentTypeError, match=r"want NAME=COMMAND|placeholders"):
@@ -93,7 +94,8 @@ def test_a_peer_that_cannot_be_is_refused(text):
 
 
 def test_a_run_without_peers_leaves_the_row_out(tmp_path):
-    body = run("peers", tmp_path, *SHORT, "--systems", "linux", "--connections", "1")
+    options = ["--systems", "linux", "--connections", "1", "--no-lwip"]
+    body = run("peers", tmp_path, *SHORT, *options)
     assert body["medians"]["linux"]["1"]["to_linux"] == 1
     assert set(body["medians"]["linux"]) == {"1", "bulk"}
     assert body["goals"] == [] and body["settings"]["peer"] == {}
@@ -106,12 +108,40 @@ def test_a_run_with_a_peer(tmp_path):
     own = f"{toehold} run --require --engine inline --netif af_xdp:{{interface}} --ip {{ip}}/24"
     own += f" -- {toehold} bench serve pingpong --listen {{ip}}:{{port}}"
     systems = ["--systems", "linux,inline_af_xdp", "--connections", "32"]
-    body = run("peers", tmp_path, *SHORT, *systems, "--peer", f"other={own}")
+    body = run("peers", tmp_path, *SHORT, *systems, "--no-lwip", "--peer", f"other={own}")
     assert body["medians"]["other"]["32"]["to_best_peer"] == 1
     assert body["medians"]["frames_alone"]["32"]["rate"] > 0
     assert [goal["name"] for goal in body["goals"]][1] == (
         "inline, AF_XDP, 32 connections / best peer"
     )
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "said"),
+    [
+        (["nowhere:x", "10.0.0.1", "7"], 1, "lwip_echo: "),
+        (["nowhere:x"], 2, "usage: lwip_echo SPEC IP PORT"),
+        (["nowhere:x", "10.0.0", "7"], 2, "usage: "),
+        (["nowhere:x", "10.0.0.1", "0"], 2, "usage: "),
+    ],
+)
+def test_lwip_echo_refuses_what_it_cannot_use(args, code, said):
+    if not peers.lwip():
+        pytest.skip("this build has no lwIP")
+    done = proc.run([paths.built("lwip_echo"), *args], check=False)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert said in done.stderr
+
+
+@pytest.mark.long
+def test_lwip_is_a_peer(tmp_path):
+    if not peers.lwip():
+        pytest.skip("this build has no lwIP")
+    systems = ["--systems", "linux,inline_af_xdp", "--connections", "1,32"]
+    body = run("peers", tmp_path, *SHORT, *systems)
+    for name in peers.LWIP:
+        for at in ("1", "32"):
+            assert body["medians"][name][at]["rate"] > 0
 
 
 def test_every_system_has_a_title():

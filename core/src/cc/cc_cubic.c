@@ -149,6 +149,7 @@ static void cubic_acked(struct toec_tcb *t, const struct toec_cc_ack *a)
         return;
     }
     acked = toec_cc_slow_start(t, &c->now.hs, a);
+    toec_hystart_train(t, &c->now.hs, stamp, since);
     if (acked == 0)
         return;
     if (!c->epoch_set)

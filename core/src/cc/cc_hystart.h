@@ -14,5 +14,9 @@ toec_u32 toec_cc_slow_start(struct toec_tcb *t, struct toec_hystart *h,
                             const struct toec_cc_ack *a);
 /* Starts HyStart++ for the first slow start; called by init(). */
 void toec_hystart_begin(struct toec_tcb *t, struct toec_hystart *h);
+/* Ends slow start when ACKs have arrived without a gap for so long that the window fills the path:
+ * hybrid slow start (RFC 9438 4.10). Called after toec_cc_slow_start(), which may begin a round,
+ * with the time of the ACK and the time since the one before. */
+void toec_hystart_train(struct toec_tcb *t, struct toec_hystart *h, toec_u32 stamp, toec_u32 since);
 
 #endif

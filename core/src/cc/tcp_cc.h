@@ -54,7 +54,7 @@ struct toec_cc_ack {
 enum toec_hs_phase { TOEC_HS_OVER = 0, TOEC_HS_SLOW, TOEC_HS_CSS };
 struct toec_hystart {
     toec_u32 last_min, now_min; /* lastRoundMinRTT, currentRoundMinRTT; all ones: infinity */
-    toec_u32 baseline;          /* cssBaselineMinRtt */
+    toec_u32 base; /* in CSS cssBaselineMinRtt, before it the stamp of the train's begin */
     toec_u32 window_end;
 };
 
@@ -96,9 +96,10 @@ struct toec_cc_dctcp {
 
 struct toec_cc_state {
     toec_u32 ssthresh;
-    toec_u8 sampling; /* every ACK uses the record: TOEC_CC_RATE, or HyStart++ is active */
-    toec_u8 hs_phase; /* enum toec_hs_phase */
-    toec_u8 hs_samples, hs_rounds; /* RTT samples in this round; rounds in CSS */
+    toec_u8 sampling;   /* every ACK uses the record: TOEC_CC_RATE, or HyStart++ is active */
+    toec_u8 hs_phase;   /* enum toec_hs_phase */
+    toec_u8 hs_samples; /* RTT samples in this round */
+    toec_u8 hs_count;   /* in CSS its rounds, before it whether there is a train of ACKs */
     union {
         struct toec_cc_newreno newreno;
         struct toec_cc_cubic cubic;

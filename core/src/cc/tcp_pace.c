@@ -113,9 +113,22 @@ static toec_u32 most_late(const struct toec_pace *p)
     return TOEC_MAX(p->quantum, BURST_MAX);
 }
 
-/* Starts a burst. */
-static void begin(struct toec_pace *p, toec_u32 mss, toec_time now)
+/* Returns the volume of a burst that is on time. The initial window needs no pacing (RFC 6928), and
+ * the first rate may be that of an RTT of the handshake: as in Linux, it is sent at once. A limit
+ * of the application's applies from the first byte. */
+static toec_u32 burst_of(const struct toec_tcb *t)
 {
+    const struct toec_pace *p = t->pace;
+
+    if (t->snd_max == t->iss + 1 && !t->tx_wraps && !p->max)
+        return TOEC_MAX(p->quantum, t->cwnd - t->cwnd % t->mss);
+    return p->quantum;
+}
+
+/* Starts a burst. */
+static void begin(const struct toec_tcb *t, toec_time now)
+{
+    struct toec_pace *p = t->pace;
     toec_u32 extra = 0;
     toec_time late;
 
@@ -131,8 +144,8 @@ static void begin(struct toec_pace *p, toec_u32 mss, toec_time now)
             p->next = now - time_of(p->rate, extra);
     }
     p->waiting = 0;
-    p->left =
-        p->quantum + (extra - extra % mss); /* whole segments only; the rest is carried over */
+    /* whole segments only; the rest is carried over */
+    p->left = burst_of(t) + (extra - extra % t->mss);
 }
 
 int toec_pace_ready(struct toec_stack *s, struct toec_tcb *t, toec_time now)
@@ -142,7 +155,7 @@ int toec_pace_ready(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     if (!p || p->rate == 0)
         return 1;
     if (now >= p->next && now != p->began)
-        begin(p, t->mss, now);
+        begin(t, now);
     if (p->left)
         return 1;
     p->waiting = 1;

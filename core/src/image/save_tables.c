@@ -166,7 +166,7 @@ static const struct toec_field flow_rows[] = {
     N(72, struct toec_tcb, cc.sampling),
     N(73, struct toec_tcb, cc.hs_phase),
     N(74, struct toec_tcb, cc.hs_samples),
-    N(75, struct toec_tcb, cc.hs_rounds),
+    N(75, struct toec_tcb, cc.hs_count),
     N(76, struct toec_tcb, path.mtu),
     N(77, struct toec_tcb, pm.gen),
     N(78, struct toec_tcb, pm.mtu),
@@ -232,7 +232,7 @@ const struct toec_table toec_t_cwv = TABLE(cwv_rows);
 
 static const struct toec_field newreno_rows[] = {
     N(1, struct toec_cc_newreno, credit),        N(2, struct toec_cc_newreno, hs.last_min),
-    N(3, struct toec_cc_newreno, hs.now_min),    N(4, struct toec_cc_newreno, hs.baseline),
+    N(3, struct toec_cc_newreno, hs.now_min),    N(4, struct toec_cc_newreno, hs.base),
     N(5, struct toec_cc_newreno, hs.window_end),
 };
 const struct toec_table toec_t_newreno = TABLE(newreno_rows);
@@ -247,7 +247,7 @@ static const struct toec_field cubic_rows[] = {
     N(7, struct toec_cc_cubic, after_rto),
     N(8, struct toec_cc_cubic, now.hs.last_min),
     N(9, struct toec_cc_cubic, now.hs.now_min),
-    N(10, struct toec_cc_cubic, now.hs.baseline),
+    N(10, struct toec_cc_cubic, now.hs.base),
     N(11, struct toec_cc_cubic, now.hs.window_end),
 };
 const struct toec_table toec_t_cubic = TABLE(cubic_rows);
@@ -256,7 +256,7 @@ static const struct toec_field dctcp_rows[] = {
     N(1, struct toec_cc_dctcp, alpha),         N(2, struct toec_cc_dctcp, window_end),
     N(3, struct toec_cc_dctcp, acked),         N(4, struct toec_cc_dctcp, marked),
     N(5, struct toec_cc_dctcp, credit),        N(6, struct toec_cc_dctcp, hs.last_min),
-    N(7, struct toec_cc_dctcp, hs.now_min),    N(8, struct toec_cc_dctcp, hs.baseline),
+    N(7, struct toec_cc_dctcp, hs.now_min),    N(8, struct toec_cc_dctcp, hs.base),
     N(9, struct toec_cc_dctcp, hs.window_end),
 };
 const struct toec_table toec_t_dctcp = TABLE(dctcp_rows);

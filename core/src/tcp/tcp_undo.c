@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_undo.c - detects spurious retransmissions and undoes the window reduction. Three signs show
+ * tcp_undo.c - detects spurious retransmissions and undoes the window reduction. Four signs show
  * that the data had only been late: the echoed timestamp of the original (Eifel, RFC 3522), an ACK
  * after a timeout for data not retransmitted (F-RTO, RFC 5682), a DSACK for each retransmission
- * (RFC 3708). The window is then restored (RFC 4015).
+ * (RFC 3708), and that all arrived before anything was retransmitted. The window is then restored
+ * (RFC 4015).
  */
 #include "tcp_undo.h"
 
@@ -98,10 +99,19 @@ static int all_duplicates(struct toec_tcb *t, const struct toec_news *n)
     return u->rtx == 0;
 }
 
+/* Returns not 0 when all data marked lost in this fast recovery has arrived, and nothing was
+ * retransmitted: the ACK that began the recovery and the one of the late data came together. */
+static int none_resent(const struct toec_tcb *t)
+{
+    return (t->flags & (TOEC_F_FAST | TOEC_F_SACK)) == (TOEC_F_FAST | TOEC_F_SACK) &&
+           !t->rack.episode->undo.stamped && t->rack.lost == 0;
+}
+
 int toec_undo_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
                   const struct toec_news *n)
 {
-    if (!t->rack.episode->undo.on || !(eifel(t, acked, n) || all_duplicates(t, n)))
+    if (!t->rack.episode->undo.on ||
+        !(eifel(t, acked, n) || all_duplicates(t, n) || none_resent(t)))
         return 0;
     undo(s, t, n->now);
     return 1;
