@@ -34,7 +34,8 @@ def without_links_out(folder, text):
 
     def plain(link):
         target = (folder / link[2]).resolve()
-        if "://" in link[2] or not target.exists() or DOCS in target.parents and target.is_file():
+        on_site = DOCS in target.parents and target.is_file()
+        if "://" in link[2] or on_site or not target.exists():
             return link[0]
         return f"{link[1]} (`{target.relative_to(ROOT)}`)"
 

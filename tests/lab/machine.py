@@ -47,9 +47,7 @@ class Machine:
     def close(self) -> None:
         self._container.stop(timeout=30)
 
-    def run(
-        self, argv: Sequence[object], **options: object
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, argv: Sequence[object], **options: object) -> subprocess.CompletedProcess[str]:
         """proc.run() as root of the machine."""
         (leader,) = self._container.children()
         enter = ["nsenter", f"--target={leader}", "--mount", "--uts", "--ipc", "--net", "--pid"]

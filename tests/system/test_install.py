@@ -41,11 +41,11 @@ def versions(tmp_path_factory) -> list[Path]:
 
 @pytest.fixture(scope="module")
 def booted(pair, versions, tmp_path_factory):
-    """A machine without the package, which is in /root as 1.deb and 2.deb."""
+    """A machine without the package, which is in /srv as 1.deb and 2.deb."""
     root = tmp_path_factory.mktemp("machine") / "root"
     debian.unpack(debian.base(versions[0]), root)
     for number, package in enumerate(versions, 1):
-        (root / "root" / f"{number}.deb").write_bytes(package.read_bytes())
+        (root / "srv" / f"{number}.deb").write_bytes(package.read_bytes())
     drop_in = root / "etc/systemd/system/nginx.service.d/toehold.conf"
     drop_in.parent.mkdir(parents=True)
     drop_in.write_text((paths.ROOT / "packaging/systemd/nginx-toehold.conf").read_text())
@@ -59,7 +59,7 @@ def booted(pair, versions, tmp_path_factory):
 def machine(pair, booted):
     """The machine with version 1, set up; nothing runs."""
     booted.run(["systemctl", "stop", "nginx", "toed"], check=False)
-    booted.run(["dpkg", "-i", "/root/1.deb"])
+    booted.run(["dpkg", "-i", "/srv/1.deb"])
     settings = SETTINGS.format(netif=pair.server_if, ip=pair.server_ip)
     (booted.root / "etc/toehold/toehold.toml").write_text(settings)
     (booted.root / "etc/default/toed").write_text('TOED_OPTIONS=""\n')
@@ -139,7 +139,7 @@ def test_an_upgrade_under_load_loses_no_request(pair, serving):
     old = main_pid(serving)
     with Load(pair, serving) as load:
         load.goes_on()
-        serving.run(["dpkg", "-i", "/root/2.deb"])
+        serving.run(["dpkg", "-i", "/srv/2.deb"])
         load.goes_on()
     new = main_pid(serving)
     assert new != old
@@ -152,7 +152,7 @@ def test_an_upgrade_under_load_loses_no_request(pair, serving):
 def test_an_upgrade_that_cannot_take_over_keeps_the_old_toed(pair, serving):
     old = main_pid(serving)
     (serving.root / "etc/toehold/toehold.toml").write_text("[toed]\nwrong = 1\n")
-    done = serving.run(["dpkg", "-i", "/root/2.deb"])
+    done = serving.run(["dpkg", "-i", "/srv/2.deb"])
     assert "continues" in done.stderr
     assert main_pid(serving) == old
     proc.wait_port(pair.client, pair.server_ip, 80)

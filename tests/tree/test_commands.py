@@ -113,16 +113,18 @@ def test_blocks_are_found():
 # ---- running
 
 
+def plain(line: str) -> str:
+    """A line of output whatever its numbers and its spaces are."""
+    return " ".join(re.sub(r"(?<![.\d])\d+(?![.\d])", "0", line).split())
+
+
 def pattern(line: str) -> str:
-    """Matches a line of output whatever its numbers and its spaces are, and what "..." stands for."""
-    line = re.escape(" ".join(re.sub(r"(?<![.\d])\d+(?![.\d])", "0", line).split()))
-    return line.replace(r"\.\.\.", ".*")
+    """Matches such a line of a page; "..." matches anything."""
+    return re.escape(plain(line)).replace(r"\.\.\.", ".*")
 
 
-def plain(text: str) -> list[str]:
-    return [
-        " ".join(re.sub(r"(?<![.\d])\d+(?![.\d])", "0", line).split()) for line in text.splitlines()
-    ]
+# nginx's default page, whatever other servers have put there.
+SITE = "mount --bind {0}/site /var/www/html"
 
 
 def run_block(block: Block, ns: netns.Namespace, folder: Path) -> None:
@@ -132,12 +134,13 @@ def run_block(block: Block, ns: netns.Namespace, folder: Path) -> None:
     running: list[proc.Proc] = []
 
     def printed(expected: list[str]) -> bool:
-        lines = [line for shell in running for line in plain(shell.text())]
+        lines = [plain(line) for shell in running for line in shell.text().splitlines()]
         return all(any(re.fullmatch(e, line) for line in lines) for e in expected)
 
     try:
         for command, output in block.steps():
-            argv = ["/bin/sh", "-c", f"exec {command[:-1]}" if command[-1] == "&" else command]
+            line = f"exec {command[:-1]}" if command[-1] == "&" else command
+            argv = ["unshare", "--mount", "/bin/sh", "-c", f"{SITE.format(folder)}; {line}"]
             running.append(proc.Proc(argv, ns=ns, env=env, cwd=paths.ROOT))
             shell = running[-1]
             if command[-1] != "&":
@@ -153,5 +156,11 @@ def run_block(block: Block, ns: netns.Namespace, folder: Path) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.kind == "run"], ids=str)
 def test_commands_run(block, tmp_path):
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "index.html").write_text("<title>Welcome to nginx!</title>\n")
+    for folder in (site, *site.parents):
+        if folder == tmp_path or folder.name.startswith(("popen-", "pytest-")):
+            folder.chmod(0o755)  # pytest's are for their owner alone
     with netns.Pair(tap=True) as pair:
         run_block(block, pair.server, tmp_path)

@@ -43,7 +43,10 @@ def test_the_page_has_every_counter_of_the_sources(counters):
 @pytest.mark.parametrize(
     ("text", "entries"),
     [
-        ('#define L(X) \\\n X(a, "one") \\\n X(b, "two " \\\n "\\"parts\\"")\n', [("a", "one"), ("b", 'two "parts"')]),
+        (
+            '#define L(X) \\\n X(a, "one") \\\n X(b, "two " \\\n "\\"parts\\"")\n',
+            [("a", "one"), ("b", 'two "parts"')],
+        ),
         ("#define M(X)\n", []),
     ],
 )
