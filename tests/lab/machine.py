@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import subprocess
@@ -33,10 +34,19 @@ class Machine:
             self.close()
             raise
 
+    def _leader(self) -> int | None:
+        """The machine's process 1. Before it, systemd-nspawn has children that set up namespaces."""
+        for pid in self._container.children():
+            with contextlib.suppress(FileNotFoundError):
+                if Path(f"/proc/{pid}/comm").read_text() == "systemd\n":
+                    return pid
+        return None
+
     def _booted(self) -> bool:
-        return bool(self._container.children()) and self.run(
-            ["systemctl", "is-system-running"], check=False
-        ).stdout.strip() in ("running", "degraded")
+        if self._leader() is None:
+            return False
+        done = self.run(["systemctl", "is-system-running"], check=False)
+        return done.stdout.strip() in ("running", "degraded")
 
     def __enter__(self) -> Machine:
         return self
@@ -49,7 +59,9 @@ class Machine:
 
     def run(self, argv: Sequence[object], **options: object) -> subprocess.CompletedProcess[str]:
         """proc.run() as root of the machine."""
-        (leader,) = self._container.children()
+        leader = self._leader()
+        if leader is None:
+            raise proc.Failed(f"the machine has ended{self._container.tail()}")
         enter = ["nsenter", f"--target={leader}", "--mount", "--uts", "--ipc", "--net", "--pid"]
         return proc.run([*enter, "--wd=/", *argv], **options)
 
