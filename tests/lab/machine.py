@@ -35,7 +35,7 @@ class Machine:
             raise
 
     def _leader(self) -> int | None:
-        """The machine's process 1. Before it, systemd-nspawn has children that set up namespaces."""
+        """The machine's process 1. At first systemd-nspawn has other children, which prepare it."""
         for pid in self._container.children():
             with contextlib.suppress(FileNotFoundError):
                 if Path(f"/proc/{pid}/comm").read_text() == "systemd\n":

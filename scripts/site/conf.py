@@ -18,7 +18,6 @@ html_title = f"{project} {version}"
 extensions = ["myst_parser"]
 source_suffix = {".md": "markdown"}
 root_doc = "README"
-exclude_patterns = ["site"]
 myst_heading_anchors = 4
 highlight_language = "text"
 
