@@ -4,7 +4,7 @@
 # Debian's own, which has Debian's pytest; another python3 may stand before it in PATH.
 PYTHON ?= /usr/bin/python3
 
-.PHONY: help build demo test test-long bench lint clean deb gateware-test gateware-report
+.PHONY: help build demo test test-long bench lint clean deb docs gateware-test gateware-report
 
 help:
 	@echo 'make demo             install what is needed, build, run nginx on Toehold and on Linux TCP, compare'
@@ -16,6 +16,7 @@ help:
 	@echo 'make gateware-report  its size and speed, into docs/GATEWARE.md'
 	@echo 'make build            build into build/'
 	@echo 'make deb              Debian packages, into out/deb/'
+	@echo 'make docs             the pages of docs/ as a site, into out/docs/'
 	@echo 'make clean            remove build*/ and out/'
 
 build:
@@ -25,6 +26,10 @@ build:
 deb:
 	@scripts/setup build deb
 	@scripts/deb
+
+docs:
+	@scripts/setup docs
+	@scripts/docs
 
 demo:
 	@scripts/setup build demo
@@ -36,7 +41,7 @@ test:
 	@scripts/test
 
 test-long:
-	@scripts/setup build deb demo test gateware soak
+	@scripts/setup build deb demo docs test gateware soak
 	@scripts/test --long
 
 bench:

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from tests.lab import paths
+from tests.lab import debian
 
 pytestmark = pytest.mark.long
 
@@ -36,9 +36,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def packages():
-    done = subprocess.run([paths.ROOT / "scripts" / "deb"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {line.split("/")[-1].split("_")[0]: line for line in done.stdout.splitlines()}
+    return debian.packages()
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +44,7 @@ def root(packages, tmp_path_factory):
     """All of them unpacked into one folder."""
     root = tmp_path_factory.mktemp("root")
     for name in FILES:
-        subprocess.run(["dpkg-deb", "-x", paths.ROOT / packages[name], root], check=True)
+        subprocess.run(["dpkg-deb", "-x", packages[name], root], check=True)
     return root
 
 
