@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "soc.h"
+#include "sum.h"
 #include "toe.h"
 
 void *memcpy(void *restrict dst, const void *restrict src, size_t n);
@@ -37,7 +38,7 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
 {
     (void)user;
-    return toec_sum(p->data + p_off, len);
+    return sum_bytes(p->data + p_off, len);
 }
 
 void toec_port_copy(void *user, void *dst, const struct toec_packet *p, toec_u32 p_off,
