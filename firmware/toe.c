@@ -15,7 +15,10 @@ void *memset(void *dst, int c, size_t n);
 
 #define STACK_SIZE 221184u  /* a multiple of 64 */
 #define RECORDS    8u       /* of transmissions: flows with many segments in flight at once */
-#define BATCH      8u       /* frames, and commands, of a round */
+#define BATCH      8u       /* commands of a round */
+/* Frames of a round: all that RX buffers hold. With fewer, a round that sends leaves ACKs behind
+ * for each segment that it sends, until the buffers overflow. */
+#define FRAMES     (HOST_RX_BYTES / HOST_FRAME)
 #define RETRY      1000000u /* ns until events are tried again that had no room */
 
 struct toe toe;
@@ -145,7 +148,7 @@ static void take_frames(void)
     uint32_t length;
     unsigned n;
 
-    for (n = 0; n < BATCH && (data = host_frame(&length)) != 0; n++) {
+    for (n = 0; n < FRAMES && (data = host_frame(&length)) != 0; n++) {
         struct toec_packet p = {data, length, length, 0, 0};
 
         toec_input(toe.stack, &p, toe.now);
