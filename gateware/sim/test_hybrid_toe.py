@@ -21,6 +21,7 @@ from .toe_lab import PORT, PYTHON, TOEHOLD, Toe
 PROGRAMS = {"software": "hyb_toe_sim", "prototype": "hyb_toe_sim_prototype"}
 ENGINES = {"software": "hybrid, simulated", "prototype": "hybrid prototype, simulated"}
 SLOTS = 16
+BAD = "loss=5,reorder=5,duplicate=2,corrupt=1,seed=7"
 
 REFUSED = """
 import socket, sys
@@ -81,15 +82,31 @@ def test_bytes_both_ways(toe: Hybrid) -> None:
     server.stop()
 
 
-def test_bytes_both_ways_over_a_bad_link(configuration: str, tmp_path: Path) -> None:
-    toe = Hybrid(configuration, tmp_path, "loss=5,reorder=5,duplicate=2,corrupt=1,seed=7")
+@pytest.mark.parametrize(
+    "n", [60_000, pytest.param(2_000_000, marks=pytest.mark.long)], ids=["short", "long"]
+)
+def test_bytes_both_ways_over_a_bad_link(configuration: str, tmp_path: Path, n: int) -> None:
+    toe = Hybrid(configuration, tmp_path, BAD)
     try:
         server = toe.echo()
-        toe.talk(30_000)
+        toe.talk(n, timeout=3000)
         server.stop()
     finally:
         counts = toe.close()
     assert counts["strayed"] == counts["unlawful"] == 0
+
+
+def test_a_burst_of_a_whole_window_finds_buffers(configuration: str, tmp_path: Path) -> None:
+    """The peer sends a window at once, 45 segments; the link's rate and the order of a round keep
+    it within 16 RX buffers."""
+    toe = Hybrid(configuration, tmp_path, None)
+    try:
+        server = toe.echo()
+        toe.talk(150_000)
+        server.stop()
+    finally:
+        counts = toe.close()
+    assert counts.get("no_buffer", 0) <= 8
 
 
 # Reasons of device/commands.json.

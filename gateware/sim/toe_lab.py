@@ -110,8 +110,8 @@ class Toe:
         proc.wait_until(lambda: "listening" in p.text(), "it does not listen", timeout=30)
         return p
 
-    def talk(self, n: int, port: int = PORT) -> None:
-        self.client.run([PYTHON, "-c", TALK, self.ip, port, n], timeout=300)
+    def talk(self, n: int, port: int = PORT, timeout: float = 300) -> None:
+        self.client.run([PYTHON, "-c", TALK, self.ip, port, n], timeout=timeout)
 
     def toehold(self, *words: object) -> str:
         return self.server.run([TOEHOLD, *words]).stdout
