@@ -32,13 +32,13 @@ while True:
     c.close()
 """
 
-# Its peer: exits with 0 when every byte is right.
+# Its peer: exits with 0 when every byte is right. It hears nothing until the echo has all its data.
 TALK = """
 import hashlib, os, random, socket, sys
 n = int(sys.argv[3])
 data = os.urandom(n)
 s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=60)
-s.settimeout(60)
+s.settimeout(float(sys.argv[4]) if sys.argv[4:] else 60)
 import threading
 got = []
 def take():
@@ -111,7 +111,7 @@ class Toe:
         return p
 
     def talk(self, n: int, port: int = PORT, timeout: float = 300) -> None:
-        self.client.run([PYTHON, "-c", TALK, self.ip, port, n], timeout=timeout)
+        self.client.run([PYTHON, "-c", TALK, self.ip, port, n, timeout], timeout=timeout)
 
     def toehold(self, *words: object) -> str:
         return self.server.run([TOEHOLD, *words]).stdout
