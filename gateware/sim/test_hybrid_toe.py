@@ -96,19 +96,6 @@ def test_bytes_both_ways_over_a_bad_link(configuration: str, tmp_path: Path, n: 
     assert counts["strayed"] == counts["unlawful"] == 0
 
 
-def test_a_burst_of_a_whole_window_finds_buffers(configuration: str, tmp_path: Path) -> None:
-    """The peer sends a window at once, 45 segments; the link's rate and the order of a round keep
-    it within 16 RX buffers."""
-    toe = Hybrid(configuration, tmp_path, None)
-    try:
-        server = toe.echo()
-        toe.talk(150_000)
-        server.stop()
-    finally:
-        counts = toe.close()
-    assert counts.get("no_buffer", 0) <= 8
-
-
 # Reasons of device/commands.json.
 NOENT, BADF, INVAL, NOSYS, MSGSIZE, NOPROTOOPT, NOTCONN = 2, 9, 22, 38, 90, 92, 107
 OPTION, NO_OPTION = 7, 99

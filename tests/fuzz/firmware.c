@@ -16,6 +16,7 @@
 
 #define MOST_ACTS  400u
 #define MOST_WAITS 2000u /* until the last connection has ended */
+#define SEVERAL    216u
 #define HEADERS    54u   /* of Ethernet, IPv4 and TCP without options */
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
@@ -76,7 +77,7 @@ static void command(unsigned type)
 
 static void queue_pair(unsigned n, int leaves)
 {
-    if (units.qps[n].attached != leaves)
+    if (units.qps[n].attached != leaves || (units.pending & HOST_QUEUE_PAIR))
         return;
     HOST->QP_SIZES = 3 | 12 << HYB_HOST_REGS__QP_SIZES__TX_LOG_bp |
                      12 << HYB_HOST_REGS__QP_SIZES__RX_LOG_bp;
@@ -186,20 +187,18 @@ static void raw(void)
 
 /* ---- acts ---- */
 
-static void act(void)
+static void one_act(unsigned what)
 {
-    unsigned what = fuzz_u8(&units.in);
-
     if (what < 96)
         command(1 + what % TOE_CMD_PORT);
     else if (what < 112)
         segment(1);
     else if (what < 208)
         segment(0);
-    else if (what < 216)
+    else if (what < 212)
         raw();
     else if (what < 232)
-        units.now += 1000000ull << what % 16; /* up to 32 s */
+        units.now += 1000000ull << fuzz_u8(&units.in) % 16; /* up to 32 s */
     else if (what < 240)
         units.qps[what % HOST_QPS].room = fuzz_u8(&units.in);
     else if (what < 244)
@@ -208,6 +207,20 @@ static void act(void)
         queue_pair(what % HOST_QPS, 0);
     else
         queue_pair(fuzz_u8(&units.in) % HOST_QPS, 1);
+}
+
+/* Codes from SEVERAL on: so many acts at once, of which one is a command. */
+static void act(void)
+{
+    unsigned what = fuzz_u8(&units.in), n = 1;
+
+    if (what >= SEVERAL && what < SEVERAL + FRAMES) {
+        n = what - SEVERAL + 1;
+        what = fuzz_u8(&units.in);
+    }
+    for (; n; n--, what = n ? fuzz_u8(&units.in) : 0)
+        if (what >= 96 || !(units.pending & HOST_COMMAND))
+            one_act(what);
 }
 
 /* ---- the end ---- */

@@ -41,7 +41,7 @@ struct units {
     struct queue_pair qps[HOST_QPS];
     uint8_t *frames[FRAMES]; /* that wait, each in memory of its own */
     uint32_t lengths[FRAMES];
-    uint32_t head, tail;
+    uint32_t head, tail, found; /* found: head when the round began */
     uint32_t full; /* how many times no TX slot is free */
     uint8_t last[HEAD]; /* the last TCP segment sent */
     uint32_t last_payload;

@@ -392,7 +392,7 @@ def firmwares() -> Iterator[tuple[str, bytes]]:
     recv = firmware_command(5, 0, 0, 64 + 7, 0)
     close, half, abort = (firmware_command(6, 0, 0, 0, 0, flags=n) for n in (0, 1, 2))
     release = firmware_command(9, 0, 0, 0, 0)
-    wait = bytes([226])  # a second
+    wait = bytes([212, 10])  # 2^10 ms
     fin = firmware_segment(0, 1)
     yield "passive", passive + firmware_segment(1000) + recv + send + firmware_segment()
     yield "active", active + send + firmware_segment(1000) + recv + wait
@@ -412,6 +412,7 @@ def firmwares() -> Iterator[tuple[str, bytes]]:
     yield "shared", two + passive + opened * 4 + firmware_segment() * 3 + bytes([252, 1]) + opened
     every = b"".join(firmware_command(7, 64 + n, 0, 1, 0) for n in range(7))
     yield "options", passive + every + firmware_command(7, 2, 3, 1, 0, flags=2) + send
+    yield "burst", passive + send * 3 + bytes([216 + 15]) + firmware_segment(100) * 16 + wait
     yield "frame", bytes([208, 44, 8, 0]) + ip4(1, bytes(22))[14:]
 
 
