@@ -19,12 +19,12 @@ void *memset(void *dst, int c, size_t n);
 #define FIRMWARE_MAIN main
 #endif
 int FIRMWARE_MAIN(void);
-#define RECORDS    8u       /* of transmissions: flows with many segments in flight at once */
-#define BATCH      8u       /* commands of a round */
+#define RECORDS 8u /* of transmissions: flows with many segments in flight at once */
+#define BATCH   8u /* commands of a round */
 /* Frames of a round: all that RX buffers hold. With fewer, a round that sends leaves ACKs behind
  * for each segment that it sends, until the buffers overflow. */
-#define FRAMES     (HOST_RX_BYTES / HOST_FRAME)
-#define RETRY      1000000u /* ns until events are tried again that had no room */
+#define FRAMES (HOST_RX_BYTES / HOST_FRAME)
+#define RETRY  1000000u /* ns until events are tried again that had no room */
 
 struct toe toe;
 /* toec_init() clears it. */

@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import stack  # noqa: E402
+import stack
 
 
 def listing(**functions: list[str]) -> str:

@@ -29,10 +29,13 @@ def toe(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hybrid]:
 
 
 def serve(toe: Hybrid, argv: list[object], says: str, times: int = 1) -> proc.Proc:
-    """Starts a server on the TOE, and returns when it has said so as often as this."""
+    """Starts a server on the TOE, and returns when it has printed `says` so often."""
     server = toe.server.start(argv, env=toe.env())
     proc.wait_until(
-        lambda: server.text().count(says) >= times, f"{argv[0]} is not ready", proc=server, timeout=WAIT
+        lambda: server.text().count(says) >= times,
+        f"{argv[0]} is not ready",
+        proc=server,
+        timeout=WAIT,
     )
     return server
 
@@ -65,7 +68,7 @@ def test_redis(toe: Hybrid) -> None:
 def test_iperf3(toe: Hybrid, way: list[str]) -> None:
     argv = ["iperf3", "-s", "-1", "-p", IPERF, "-B", toe.ip, "--forceflush"]
     server = serve(toe, argv, "listening")
-    # Small buffers: the client ends when it has written all, and what is still in them is not counted.
+    # The client ends when it has written all; what its buffers still hold then is not counted.
     argv = ["iperf3", "-c", toe.ip, "-p", IPERF, "-n", "64K", "-l", "4K", "-w", "8K", "-J", *way]
     end = json.loads(toe.client.run(argv, timeout=2 * WAIT).stdout)["end"]
     assert 0 < end["sum_received"]["bytes"] <= end["sum_sent"]["bytes"]

@@ -4,6 +4,7 @@
 import json
 import re
 import signal
+import struct
 from pathlib import Path
 
 from gateware.lib import live
@@ -73,6 +74,15 @@ while True:
             all.unregister(key.fileobj)
             key.fileobj.close()
 """
+
+
+def write_pcap(path: Path, packets: list[tuple[int, bytes]]) -> None:
+    """Writes a pcap file of Ethernet frames with nanosecond timestamps."""
+    out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)]
+    for ns, data in packets:
+        seconds, rest = divmod(ns, 10**9)
+        out.append(struct.pack("<IIII", seconds, rest, len(data), len(data)) + data)
+    path.write_bytes(b"".join(out))
 
 
 class Toe:

@@ -17,7 +17,7 @@
 #define MOST_ACTS  400u
 #define MOST_WAITS 2000u /* until the last connection has ended */
 #define SEVERAL    216u
-#define HEADERS    54u   /* of Ethernet, IPv4 and TCP without options */
+#define HEADERS    54u /* of Ethernet, IPv4 and TCP without options */
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
@@ -30,9 +30,9 @@ static unsigned acts, waits;
 
 static uint32_t number(void)
 {
-    static const uint32_t likely[] = {0,     1,     2,     3,     SLOTS - 1,  SLOTS,      80,
-                                      1000,  1448,  4095,  4096,  4097,       40000,      65535,
-                                      65536, 65537, 0x0a000001, 0x0a000002, 0x0b000001, 0xffffffff};
+    static const uint32_t likely[] = {
+        0,    1,    2,     3,     SLOTS - 1, SLOTS, 80,         1000,       1448,       4095,
+        4096, 4097, 40000, 65535, 65536,     65537, 0x0a000001, 0x0a000002, 0x0b000001, 0xffffffff};
     unsigned how = fuzz_u8(&units.in);
 
     if (how < 64)
@@ -45,11 +45,13 @@ static uint32_t number(void)
 
 static unsigned flags_of(unsigned type)
 {
-    static const uint8_t all[] = {
-        [TOE_CMD_LISTEN] = TOE_F_LISTEN_ALL, [TOE_CMD_CONNECT] = TOE_F_CONNECT_ALL,
-        [TOE_CMD_SEND] = TOE_F_SEND_ALL,     [TOE_CMD_CLOSE] = TOE_F_CLOSE_ALL,
-        [TOE_CMD_OPTION] = TOE_F_OPTION_ALL, [TOE_CMD_BIND] = TOE_F_BIND_ALL,
-        [TOE_CMD_PORT] = 0};
+    static const uint8_t all[] = {[TOE_CMD_LISTEN] = TOE_F_LISTEN_ALL,
+                                  [TOE_CMD_CONNECT] = TOE_F_CONNECT_ALL,
+                                  [TOE_CMD_SEND] = TOE_F_SEND_ALL,
+                                  [TOE_CMD_CLOSE] = TOE_F_CLOSE_ALL,
+                                  [TOE_CMD_OPTION] = TOE_F_OPTION_ALL,
+                                  [TOE_CMD_BIND] = TOE_F_BIND_ALL,
+                                  [TOE_CMD_PORT] = 0};
 
     return all[type];
 }
@@ -67,8 +69,7 @@ static void command(unsigned type)
     c.arg0 = number();
     c.arg1 = number();
     c.position = acts;
-    if ((type >= TOE_CMD_SEND && type <= TOE_CMD_RELEASE) &&
-        !(type == TOE_CMD_OPTION && c.flags))
+    if ((type >= TOE_CMD_SEND && type <= TOE_CMD_RELEASE) && !(type == TOE_CMD_OPTION && c.flags))
         c.flow %= SLOTS;
     c.remote[15] = c.own[15] = 1;
     if (units.qps[c.qp].attached)
@@ -79,8 +80,8 @@ static void queue_pair(unsigned n, int leaves)
 {
     if (units.qps[n].attached != leaves || (units.pending & HOST_QUEUE_PAIR))
         return;
-    HOST->QP_SIZES = 3 | 12 << HYB_HOST_REGS__QP_SIZES__TX_LOG_bp |
-                     12 << HYB_HOST_REGS__QP_SIZES__RX_LOG_bp;
+    HOST->QP_SIZES =
+        3 | 12 << HYB_HOST_REGS__QP_SIZES__TX_LOG_bp | 12 << HYB_HOST_REGS__QP_SIZES__RX_LOG_bp;
     HOST->QP_FIRST = n * SLOTS;
     if (leaves)
         HOST->QP_TO_RESET = 1u << n;

@@ -10,11 +10,11 @@
 
 #include "fuzz.h"
 
-#define SLOTS     8u /* of a queue pair */
-#define BUFFER    4096u
-#define FRAMES    16u /* RX buffers */
-#define LINK_MTU       1500u
-#define HEAD      128u /* of a frame sent: enough for all headers */
+#define SLOTS    8u /* of a queue pair */
+#define BUFFER   4096u
+#define FRAMES   16u /* RX buffers */
+#define LINK_MTU 1500u
+#define HEAD     128u /* of a frame sent: enough for all headers */
 
 /* A connection as the host knows it. */
 struct host_slot {
@@ -42,8 +42,8 @@ struct units {
     uint8_t *frames[FRAMES]; /* that wait, each in memory of its own */
     uint32_t lengths[FRAMES];
     uint32_t head, tail, found; /* found: head when the round began */
-    uint32_t full; /* how many times no TX slot is free */
-    uint8_t last[HEAD]; /* the last TCP segment sent */
+    uint32_t full;              /* how many times no TX slot is free */
+    uint8_t last[HEAD];         /* the last TCP segment sent */
     uint32_t last_payload;
 };
 extern struct units units;

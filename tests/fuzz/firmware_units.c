@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * firmware_units.c - firmware/host.c and soc.c for a host's processor (firmware.h). Payload that is
- * placed must lie in the frame at hand and in the receive buffer, payload that is fetched must have
+ * placed must be in the frame at hand and in the receive buffer, payload that is fetched must have
  * been given by SEND, events must fit the state that the host knows.
  */
 #include <sys/mman.h>
@@ -119,7 +119,7 @@ static void end_command(void)
     units.pending &= ~HOST_COMMAND;
 }
 
-/* Accepted, or ignored because the connection has ended meanwhile. */
+/* Accepted, or ignored because the connection ended before. */
 void host_done(void)
 {
     const struct host_command *c = &units.command;
