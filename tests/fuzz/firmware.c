@@ -243,10 +243,26 @@ static void check_all_free(void)
     FUZZ_CHECK(!toe.dooms && !toe.pend_first);
 }
 
+/* What an agent has accepted fits its buffers, and its listener is there. */
+static void check_agents(void)
+{
+    unsigned i;
+
+    for (i = 0; i < AGENTS; i++) {
+        const struct agent *a = &toe.agents[i];
+
+        if (a->state == AGENT_FREE)
+            continue;
+        FUZZ_CHECK(a->tx_used <= BUFFER && a->rx_reported <= BUFFER);
+        FUZZ_CHECK(!a->member || a->member->in_use);
+    }
+}
+
 void units_next(uint64_t until)
 {
     unsigned i;
 
+    check_agents();
     if (units.in.left && acts++ < MOST_ACTS) {
         act();
         return;

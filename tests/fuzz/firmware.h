@@ -28,7 +28,8 @@ struct host_slot {
 
 struct queue_pair {
     uint8_t attached;
-    uint32_t room; /* for events in the HW ring */
+    uint32_t room;     /* for events in the HW ring */
+    uint32_t connects; /* CONNECTs without an answer */
     struct host_slot slots[SLOTS];
 };
 

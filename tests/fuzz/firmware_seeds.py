@@ -30,6 +30,7 @@ def firmwares() -> Iterator[tuple[str, bytes]]:
     recv = firmware_command(5, 0, 0, 64 + 7, 0)
     close, half, abort = (firmware_command(6, 0, 0, 0, 0, flags=n) for n in (0, 1, 2))
     release = firmware_command(9, 0, 0, 0, 0)
+    unlisten = firmware_command(2, 0, 3, 0, 0)
     wait = bytes([212, 10])  # 2^10 ms
     fin = firmware_segment(0, 1)
     yield "passive", passive + firmware_segment(1000) + recv + send + firmware_segment()
@@ -45,7 +46,8 @@ def firmwares() -> Iterator[tuple[str, bytes]]:
     yield "no_room", passive + full + firmware_segment(1000) + send + fin + wait + bytes([232, 9])
     yield "no_slot", passive + bytes([240, 9]) + send * 4 + firmware_segment()
     yield "leaves", passive + send + bytes([252, 0]) + wait + bytes([248]) + passive
-    yield "half_open", listen + opened * 3 + firmware_command(2, 0, 3, 0, 0) + wait
+    yield "half_open", listen + opened * 3 + unlisten + wait
+    yield "unaccepted", listen + opened + firmware_segment() + unlisten + wait + release
     two = bytes([245]) + firmware_command(1, 64 + 6, 3, 0, 4, qp=1)
     yield "shared", two + passive + opened * 4 + firmware_segment() * 3 + bytes([252, 1]) + opened
     every = b"".join(firmware_command(7, 64 + n, 0, 1, 0) for n in range(7))

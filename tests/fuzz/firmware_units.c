@@ -126,15 +126,18 @@ void host_done(void)
     struct host_slot *s;
 
     end_command();
+    if (units.qps[c->qp].attached && c->type == TOE_CMD_CONNECT)
+        units.qps[c->qp].connects++;
     if (!units.qps[c->qp].attached || c->flow >= SLOTS)
         return;
     s = &units.qps[c->qp].slots[c->flow];
     switch (c->type) {
     case TOE_CMD_SEND:
-        s->sent += c->arg0;
+        s->sent += s->open ? c->arg0 : 0;
         break;
     case TOE_CMD_RECV:
-        s->returned += c->arg0;
+        s->returned += s->open ? c->arg0 : 0;
+        FUZZ_CHECK(s->received - s->returned <= BUFFER);
         break;
     case TOE_CMD_RELEASE:
         FUZZ_CHECK(s->ended);
@@ -197,6 +200,8 @@ int host_event(struct host_flow f, uint32_t type_aux, uint32_t arg0, uint32_t ar
     if (!q->room)
         return -1;
     q->room--;
+    if (type == TOE_CMD_CONNECT_FAILED || type == TOE_CMD_CONNECT_ESTABLISHED)
+        FUZZ_CHECK(q->connects-- > 0);
     if (type == TOE_CMD_CONNECT_FAILED) {
         FUZZ_CHECK(!s->open);
         return 0;
