@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 
 TOOLS = "riscv64-unknown-elf-"
 
-# Which pointers an indirect call reaches, by the function that has it; all others call functions of
-# a congestion control. Data objects by pattern; "&NAME": functions whose address a caller of NAME
-# loads.
+# Which pointers an indirect call reaches, by the function that has it; all others of core/ call
+# functions of a congestion control. Data objects by pattern; "&NAME": functions whose address a
+# caller of NAME loads.
 CALLS = {
     "toec_set_option": "options",  # core/src/tcp/tcp_options.c, a function for each option
     "run": "&toec_wheel_run",  # core/src/base/timer.c: what expires
@@ -33,6 +33,7 @@ CALLS = {
     "mac_ok": "",
 }
 OTHERS = "toec_cc_.*"
+CORE = "toe_core.c"
 STARTS = ("_start", "trapped")
 
 
@@ -126,13 +127,27 @@ def targets(name: str, all: dict[str, Function], objects: dict[str, set[int]]) -
     return {at[v] for v in values if v in at and v}
 
 
+def indirect(all: dict[str, Function], words: dict[int, int]) -> list[str]:
+    """Returns the functions that have indirect calls. A `jr` is that of a switch when words of the
+    image point into the function."""
+    return [
+        name
+        for name, f in all.items()
+        if f.indirect or (f.jumps and not any(f.start < w <= f.end for w in words.values()))
+    ]
+
+
+def check_kinds(names: list[str], places: list[str]) -> None:
+    """Refuses indirect calls of which nothing is known. places: FILE:LINE of each function."""
+    for name, place in zip(names, places, strict=True):
+        if base(name) not in CALLS and place.split(":")[0].rpartition("/")[2] != CORE:
+            raise Unbounded(f"{name} ({place}) has an indirect call: CALLS needs what it reaches")
+
+
 def resolve(all: dict[str, Function], words: dict[int, int], objects: dict[str, set[int]]) -> None:
-    """Adds the targets of indirect calls. A `jr` is that of a switch when words of the image point
-    into the function."""
-    for name, f in all.items():
-        switch = any(f.start < w <= f.end for w in words.values())
-        if f.indirect or (f.jumps and not switch):
-            f.calls |= targets(name, all, objects)
+    """Adds the targets of indirect calls."""
+    for name in indirect(all, words):
+        all[name].calls |= targets(name, all, objects)
 
 
 def deepest(all: dict[str, Function], root: str) -> list[str]:
@@ -187,6 +202,9 @@ def main(argv: list[str]) -> int:
         all = functions(tool("objdump", "-d", "--no-show-raw-insn", argv[0]))
         symbols = tool("nm", "-S", argv[0])
         words = image_words(argv[0])
+        names = indirect(all, words)
+        at = [hex(all[n].start) for n in names]
+        check_kinds(names, tool("addr2line", "-e", argv[0], *at).splitlines() if names else [])
         resolve(all, words, pointers(words, symbols))
         chains = [deepest(all, "_start"), deepest(all, "interrupted")]
     except Unbounded as e:

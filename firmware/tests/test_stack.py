@@ -84,6 +84,13 @@ class Stack(unittest.TestCase):
         with self.assertRaisesRegex(stack.Unbounded, "none loads an address"):
             chain(listing(**functions))
 
+    def test_an_indirect_call_of_unknown_kind_is_refused(self) -> None:
+        names = ["toec_text", "soc_interrupt", "report_one"]
+        places = ["/b/core/toe_core.c:9", "/f/soc.c:70", "/f/report.c:60"]
+        stack.check_kinds(names[:2], places[:2])
+        with self.assertRaisesRegex(stack.Unbounded, r"report_one \(/f/report.c:60\)"):
+            stack.check_kinds(names, places)
+
     def test_functions_of_one_name_are_two(self) -> None:
         text = "00000100 <f>:\n  100:\tret\n00000200 <f>:\n  200:\tadd\tsp,sp,-16\n"
         found = stack.functions(text)
