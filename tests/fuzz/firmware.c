@@ -243,6 +243,13 @@ static void check_all_free(void)
     FUZZ_CHECK(!toe.dooms && !toe.pend_first);
 }
 
+int units_ended(uint8_t qp, uint32_t slot)
+{
+    const struct agent *a = toe.of_slot[toe.qps[qp].first + slot];
+
+    return !a || a->state == AGENT_GONE;
+}
+
 /* What an agent has accepted fits its buffers, and its listener is there. */
 static void check_agents(void)
 {

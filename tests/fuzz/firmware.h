@@ -55,6 +55,8 @@ void units_start(void);
 int units_frame(const uint8_t *frame, uint32_t length);
 /* Gives a command, which toe_cmd would have passed. */
 void units_command(const struct host_command *c);
+/* The target: whether the connection has ended; its CLOSE_EVENT may still wait for room. */
+int units_ended(uint8_t qp, uint32_t slot);
 /* The target: makes something happen when nothing waits. Does not return after the last event. */
 void units_next(uint64_t until);
 

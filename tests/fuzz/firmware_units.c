@@ -133,10 +133,10 @@ void host_done(void)
     s = &units.qps[c->qp].slots[c->flow];
     switch (c->type) {
     case TOE_CMD_SEND:
-        s->sent += s->open ? c->arg0 : 0;
+        s->sent += units_ended(c->qp, c->flow) ? 0 : c->arg0;
         break;
     case TOE_CMD_RECV:
-        s->returned += s->open ? c->arg0 : 0;
+        s->returned += units_ended(c->qp, c->flow) ? 0 : c->arg0;
         FUZZ_CHECK(s->received - s->returned <= BUFFER);
         break;
     case TOE_CMD_RELEASE:
