@@ -7,15 +7,24 @@
 #include <stddef.h>
 
 #include "soc.h"
+#include "sum.h"
 #include "toe.h"
 
 void *memcpy(void *restrict dst, const void *restrict src, size_t n);
 void *memset(void *dst, int c, size_t n);
 
-#define STACK_SIZE 221184u  /* a multiple of 64 */
-#define RECORDS    8u       /* of transmissions: flows with many segments in flight at once */
-#define BATCH      8u       /* frames, and commands, of a round */
-#define RETRY      1000000u /* ns until events are tried again that had no room */
+/* tests/fuzz/firmware.c has others, for a processor of 64 bits. */
+#ifndef STACK_SIZE
+#define STACK_SIZE    221184u /* a multiple of 64 */
+#define FIRMWARE_MAIN main
+#endif
+int FIRMWARE_MAIN(void);
+#define RECORDS 8u /* of transmissions: flows with many segments in flight at once */
+#define BATCH   8u /* commands of a round */
+/* Frames of a round: all that RX buffers hold. With fewer, a round that sends leaves ACKs behind
+ * for each segment that it sends, until the buffers overflow. */
+#define FRAMES (HOST_RX_BYTES / HOST_FRAME)
+#define RETRY  1000000u /* ns until events are tried again that had no room */
 
 struct toe toe;
 /* toec_init() clears it. */
@@ -37,7 +46,7 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
 {
     (void)user;
-    return toec_sum(p->data + p_off, len);
+    return sum_bytes(p->data + p_off, len);
 }
 
 void toec_port_copy(void *user, void *dst, const struct toec_packet *p, toec_u32 p_off,
@@ -144,7 +153,7 @@ static void take_frames(void)
     uint32_t length;
     unsigned n;
 
-    for (n = 0; n < BATCH && (data = host_frame(&length)) != 0; n++) {
+    for (n = 0; n < FRAMES && (data = host_frame(&length)) != 0; n++) {
         struct toec_packet p = {data, length, length, 0, 0};
 
         toec_input(toe.stack, &p, toe.now);
@@ -178,7 +187,7 @@ static uint64_t round_of_work(void)
     return next < toe.refresh_at ? next : toe.refresh_at;
 }
 
-int main(void)
+int FIRMWARE_MAIN(void)
 {
     start();
     for (;;) {

@@ -16,11 +16,12 @@ from tests.lab import netns, proc
 
 from . import raw_host as raw
 from .raw_host import Host
-from .toe_lab import PORT, PYTHON, TOEHOLD, Toe
+from .toe_lab import PORT, PYTHON, TOEHOLD, Toe, write_pcap
 
 PROGRAMS = {"software": "hyb_toe_sim", "prototype": "hyb_toe_sim_prototype"}
 ENGINES = {"software": "hybrid, simulated", "prototype": "hybrid prototype, simulated"}
 SLOTS = 16
+BAD = "loss=5,reorder=5,duplicate=2,corrupt=1,seed=7"
 
 REFUSED = """
 import socket, sys
@@ -81,15 +82,33 @@ def test_bytes_both_ways(toe: Hybrid) -> None:
     server.stop()
 
 
-def test_bytes_both_ways_over_a_bad_link(configuration: str, tmp_path: Path) -> None:
-    toe = Hybrid(configuration, tmp_path, "loss=5,reorder=5,duplicate=2,corrupt=1,seed=7")
+@pytest.mark.parametrize(
+    "n", [60_000, pytest.param(2_000_000, marks=pytest.mark.long)], ids=["short", "long"]
+)
+def test_bytes_both_ways_over_a_bad_link(configuration: str, tmp_path: Path, n: int) -> None:
+    toe = Hybrid(configuration, tmp_path, BAD)
     try:
         server = toe.echo()
-        toe.talk(30_000)
+        toe.talk(n, timeout=3000)
         server.stop()
     finally:
         counts = toe.close()
     assert counts["strayed"] == counts["unlawful"] == 0
+
+
+def test_the_link_has_a_rate(configuration: str, tmp_path: Path) -> None:
+    """64 frames at once find 16 buffers when each takes its time on the link. In virtual time, so
+    the machine's load does not matter; the frames are of no protocol, which takes few cycles."""
+    received = tmp_path / "received.pcap"
+    frame = bytes(6 * [255]) + bytes.fromhex("02000000000288b5") + bytes(1486)
+    write_pcap(received, [(0, frame)] * 64)
+    argv = [live.build(PROGRAMS[configuration]), "--netif", f"pcap:in={received}", "--seed", 1]
+    argv += ["--ip", "10.0.0.1/24", "--socket", tmp_path / "s", "--time", "virtual"]
+    argv += ["--cycles", 350_000]
+    done = subprocess.run([str(a) for a in argv], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^  packet_in 64$", done.stderr, re.M), done.stderr
+    assert "no_buffer" not in done.stderr
 
 
 # Reasons of device/commands.json.

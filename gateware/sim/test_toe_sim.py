@@ -19,7 +19,7 @@ from tests.lab import netns, pcapng, proc
 
 from .raw_host import HELLO, MAGIC, VERSION
 from .test_live import read_pcapng
-from .toe_lab import ECHO, MANY, PORT, PYTHON, TALK, TOEHOLD, Toe
+from .toe_lab import ECHO, MANY, PORT, PYTHON, TALK, TOEHOLD, Toe, write_pcap
 
 HELLO_CAPTURE = 9  # toe/attach.h
 
@@ -70,15 +70,6 @@ for wanted in sys.argv[3:]:
             time.sleep(0.01)
         print(control())
 """
-
-
-def write_pcap(path: Path, packets: list[tuple[int, bytes]]) -> None:
-    """Writes a pcap file of Ethernet frames with nanosecond timestamps."""
-    out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)]
-    for ns, data in packets:
-        seconds, rest = divmod(ns, 10**9)
-        out.append(struct.pack("<IIII", seconds, rest, len(data), len(data)) + data)
-    path.write_bytes(b"".join(out))
 
 
 def test_ping_and_a_port_that_is_closed(toe: Toe) -> None:

@@ -4,6 +4,7 @@
 import json
 import re
 import signal
+import struct
 from pathlib import Path
 
 from gateware.lib import live
@@ -32,13 +33,13 @@ while True:
     c.close()
 """
 
-# Its peer: exits with 0 when every byte is right.
+# Its peer: exits with 0 when every byte is right. It hears nothing until the echo has all its data.
 TALK = """
 import hashlib, os, random, socket, sys
 n = int(sys.argv[3])
 data = os.urandom(n)
 s = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=60)
-s.settimeout(60)
+s.settimeout(float(sys.argv[4]) if sys.argv[4:] else 60)
 import threading
 got = []
 def take():
@@ -73,6 +74,15 @@ while True:
             all.unregister(key.fileobj)
             key.fileobj.close()
 """
+
+
+def write_pcap(path: Path, packets: list[tuple[int, bytes]]) -> None:
+    """Writes a pcap file of Ethernet frames with nanosecond timestamps."""
+    out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65535, 1)]
+    for ns, data in packets:
+        seconds, rest = divmod(ns, 10**9)
+        out.append(struct.pack("<IIII", seconds, rest, len(data), len(data)) + data)
+    path.write_bytes(b"".join(out))
 
 
 class Toe:
@@ -110,8 +120,8 @@ class Toe:
         proc.wait_until(lambda: "listening" in p.text(), "it does not listen", timeout=30)
         return p
 
-    def talk(self, n: int, port: int = PORT) -> None:
-        self.client.run([PYTHON, "-c", TALK, self.ip, port, n], timeout=300)
+    def talk(self, n: int, port: int = PORT, timeout: float = 300) -> None:
+        self.client.run([PYTHON, "-c", TALK, self.ip, port, n, timeout], timeout=timeout)
 
     def toehold(self, *words: object) -> str:
         return self.server.run([TOEHOLD, *words]).stdout

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from firmware_seeds import firmwares
+
 OWN, PEER = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
 OWN_MAC, PEER_MAC = bytes([2, 0, 0, 0, 0, 1]), bytes([2, 0, 0, 0, 0, 2])
 FIX = 1 | 2 | 8  # of the target `frame`: checksums and our Ethernet address
@@ -532,6 +534,7 @@ SHORT = {
     "spec": 350_000,
     "config": 200_000,
     "toe": 22_000,
+    "firmware": 4_000,
 }
 
 SEEDS = {
@@ -549,6 +552,7 @@ SEEDS = {
     "spec": specs,
     "config": configs,
     "toe": toes,
+    "firmware": firmwares,
 }
 
 
