@@ -475,6 +475,19 @@ static void fetch_ahead(const struct toec_stack *s)
     }
 }
 
+/* Takes a flow whose turn ended with r out of the pending list, unless transmit has no room. */
+static void end_turn(struct toec_stack *s, struct toec_tcb *t, int r, toec_time now)
+{
+    if (r == TOEC_SEND_WAIT) {
+        park(s, t);
+        toec_watch(s, t, now); /* if the neighbour is never resolved, R2 ends the flow */
+        return;
+    }
+    unpend(s, t);
+    if (r == TOEC_SEND_UNREACH)
+        toec_unreachable(s, t, now);
+}
+
 static void output_pending(struct toec_stack *s, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
@@ -501,15 +514,22 @@ static void output_pending(struct toec_stack *s, toec_time now)
                 unpend(s, t);
                 toec_pend(s, t);
             }
-        } else if (r == TOEC_SEND_WAIT) {
-            park(s, t);
-            toec_watch(s, t, now); /* if the neighbour is never resolved, R2 ends the flow */
         } else {
-            unpend(s, t);
-            if (r == TOEC_SEND_UNREACH)
-                toec_unreachable(s, t, now);
+            end_turn(s, t, r, now);
         }
     }
+}
+
+void toec_output_flow(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    int r;
+
+    /* With transmit full, others wait for room: this one waits behind them. */
+    if ((t->flags & (TOEC_F_PENDING | TOEC_F_PARKED)) != TOEC_F_PENDING || s->tx_full)
+        return;
+    r = toec_tcp_output(s, t, now);
+    if (r != TOEC_SEND_WAIT || !s->tx_full)
+        end_turn(s, t, r, now);
 }
 
 void toec_output(struct toec_stack *s, toec_time now)
