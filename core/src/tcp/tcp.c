@@ -264,8 +264,8 @@ void toec_pend(struct toec_stack *s, struct toec_tcb *t)
     list_put(s->tcp->pending, t, queue_at(s, s->tcp->pending_n++));
 }
 
-/* When a flow in the middle leaves, because it ends, the first entry moves into its place; all
- * others keep theirs. */
+/* When a flow in the middle leaves, because it ends or toec_output_flow() has sent, the first entry
+ * moves into its place; all others keep theirs. */
 static void unpend(struct toec_stack *s, struct toec_tcb *t)
 {
     struct toec_tcp *tcp = s->tcp;
@@ -274,6 +274,8 @@ static void unpend(struct toec_stack *s, struct toec_tcb *t)
         return;
     if (t->flags & TOEC_F_PARKED) {
         list_put(tcp->parked, tcp->parked[--tcp->parked_n], t->pend_at);
+    } else if (t->pend_at == queue_at(s, tcp->pending_n - 1)) {
+        tcp->pending_n--; /* the last entry */
     } else {
         list_put(tcp->pending, tcp->pending[tcp->pending_first], t->pend_at);
         tcp->pending_first = queue_at(s, 1);

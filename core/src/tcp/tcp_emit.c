@@ -115,21 +115,16 @@ static int emit_plain(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, to
     return r;
 }
 
-/* Builds every segment of a flow except SYNs. RFC 9293 MUST-2, MUST-45; R7323-07. The IP output
- * completes the checksum. */
-int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
-              toec_time now)
+/* Sends a segment with headers. RFC 9293 MUST-2, MUST-45; R7323-07. The IP output completes the
+ * checksum. */
+TOEC_NOINLINE int emit_built(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len,
+                             unsigned flags, toec_time now)
 {
     struct toec_outbuf o;
     toec_u8 *h = toec_out_l4(&o);
     unsigned hlen = TOEC_TCP_LEN, sacks = 0;
     int r;
 
-    if (TOEC_UNLIKELY(s->cfg.segments != 0) && is_plain(t, len)) {
-        r = emit_plain(s, t, seq, len, flags, now);
-        if (r != TOEC_SEGMENT_BUILD)
-            return r;
-    }
     if (t->flags & TOEC_F_TS)
         hlen += toec_opt_ts(h + hlen, toec_ticks(now) + t->ts_off, t->ts_recent);
     if (t->rare & TOEC_RARE_AO)
@@ -168,6 +163,19 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     if (r == 0)
         emitted(s, t, flags, sacks);
     return r;
+}
+
+/* Sends every segment of a flow except SYNs. */
+int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
+              toec_time now)
+{
+    if (TOEC_UNLIKELY(s->cfg.segments != 0) && is_plain(t, len)) {
+        int r = emit_plain(s, t, seq, len, flags, now);
+
+        if (r != TOEC_SEGMENT_BUILD)
+            return r;
+    }
+    return emit_built(s, t, seq, len, flags, now);
 }
 
 /* During window probes only a segment that begins at the closed window is acceptable to the peer
