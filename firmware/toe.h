@@ -53,9 +53,9 @@ struct agent {
     unsigned current : 1, dirty : 1;
     struct host_peer peer;
     struct tx_header header; /* transmit_complete.c */
-    uint32_t cookie;      /* of CONNECT; id of the listener */
-    uint32_t tx_used;     /* announced by SEND and not acknowledged */
-    uint32_t rx_reported; /* reported by DATA_RECEIVED and not given back by RECV */
+    uint32_t cookie;         /* of CONNECT; id of the listener */
+    uint32_t tx_used;        /* announced by SEND and not acknowledged */
+    uint32_t rx_reported;    /* reported by DATA_RECEIVED and not given back by RECV */
     uint32_t pend_data, pend_acked, urgent_at;
     uint32_t record_seq, generation;
 };
@@ -158,8 +158,8 @@ void manager_address(const struct host_command *c, int v6, struct toec_addr *out
 
 /* Ends the firmware with a message when the design has another configuration than the image. */
 void transmit_check(void);
-/* Sends what a command has given the agent's flow to send, or leaves it to the round's end. The flow
- * may be gone afterwards. */
+/* Sends what a command has given the agent's flow to send, or leaves it to the round's end. The
+ * flow may be gone afterwards. */
 void transmit_now(struct agent *a);
 /* Of segments whose headers hardware builds; 0: of none. */
 extern const struct toec_tx_segment_ops *const transmit_segments;

@@ -50,17 +50,15 @@ static void fill4(uint8_t *t, const uint8_t *hdr)
     store_half(t + IP + 2, 0);
     store_half(t + IP + 10, 0);
     store_half(t + IP_SUM, toec_sum(t + IP, 20));
-    store_half(t + PSEUDO_SUM,
-               tx_fold((uint32_t)toec_sum(t + IP + 12, 8) + toec_sum(t + TCP4, PORTS) +
-                       (PROTO_TCP << 8)));
+    store_half(t + PSEUDO_SUM, tx_fold((uint32_t)toec_sum(t + IP + 12, 8) +
+                                       toec_sum(t + TCP4, PORTS) + (PROTO_TCP << 8)));
 }
 
 static void fill6(uint8_t *t, const uint8_t *hdr)
 {
     memcpy(t, hdr, TCP6 + PORTS);
-    store_half(t + PSEUDO_SUM,
-               tx_fold((uint32_t)toec_sum(t + IP + 8, 32) + toec_sum(t + TCP6, PORTS) +
-                       (PROTO_TCP << 8)));
+    store_half(t + PSEUDO_SUM, tx_fold((uint32_t)toec_sum(t + IP + 8, 32) +
+                                       toec_sum(t + TCP6, PORTS) + (PROTO_TCP << 8)));
 }
 
 void tx_header_learn(struct tx_header *h, uint32_t flow, const struct toec_tx *tx)
@@ -107,8 +105,7 @@ uint32_t tx_header_send(const struct tx_header *h, const struct toec_tx_segment 
     TX_REG(HEADER_ACK) = g->ack;
     TX_REG(HEADER_VAL) = g->ts_val;
     TX_REG(HEADER_ECR) = g->ts_ecr;
-    TX_REG(HEADER_FIELDS) = g->tos |
-                            (uint32_t)g->flags << HYB_REGS__HEADER_FIELDS__FLAGS_bp |
+    TX_REG(HEADER_FIELDS) = g->tos | (uint32_t)g->flags << HYB_REGS__HEADER_FIELDS__FLAGS_bp |
                             (uint32_t)g->wnd << HYB_REGS__HEADER_FIELDS__WINDOW_bp;
     TX_REG(HEADER_FROM) = from;
     TX_REG(HEADER_GO) = slot + g->len;

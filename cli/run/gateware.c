@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gateware.c - `toehold run --engine gateware` and `--engine hybrid`: starts the simulated TOE
- * (gateware/sim: toe_sim, hyb_toe_sim, hyb_toe_sim_prototype, hyb_toe_sim_complete) for the command and translates the
- * engine options to those of the simulation.
+ * (gateware/sim: toe_sim, hyb_toe_sim, hyb_toe_sim_prototype, hyb_toe_sim_complete) for the command
+ * and translates the engine options to those of the simulation.
  *
  * The simulation ends when no process holds the writing end of a pipe that the command and its
  * children inherit. So a daemon keeps the simulation running, and this program need not wait.

@@ -54,7 +54,8 @@ static struct known *find(const uint8_t *ports, int make)
     return &all.known[all.known_n++];
 }
 
-static void build_ip(uint8_t *f, const struct known *k, const struct toec_tx_segment *g, unsigned l4)
+static void build_ip(uint8_t *f, const struct known *k, const struct toec_tx_segment *g,
+                     unsigned l4)
 {
     uint8_t *ip = f + ETH;
 

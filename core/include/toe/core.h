@@ -240,9 +240,10 @@ void toec_output(struct toec_stack *s, toec_time now);
 
 /*
  * Sends what this flow may send now, without a pass over the flows that wait: for callers that have
- * given it a command, such as toec_send(), and want its segments sent within the call. What transmit
- * refuses, and all of a flow behind others that transmit has refused, stays pending for toec_poll(),
- * which must still be called. May report TOEC_EV_GONE, when the next hop does not answer.
+ * given it a command, such as toec_send(), and want its segments sent within the call. What
+ * transmit refuses, and all of a flow behind others that transmit has refused, stays pending for
+ * toec_poll(), which must still be called. May report TOEC_EV_GONE, when the next hop does not
+ * answer.
  */
 void toec_output_flow(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
 

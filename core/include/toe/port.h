@@ -193,11 +193,11 @@ struct toec_ao_ops {
  *
  * - of IP: the total length (IPv6: payload length), the TOS octet (traffic class), and the IPv4
  *   header's checksum. DF is set and the ID of IPv4 is 0.
- * - of TCP: sequence number, acknowledgement, flags, window, checksum. The urgent pointer is 0. With
- *   `stamps` the options are NOP, NOP, Timestamps (RFC 7323 appendix A), else there is none.
+ * - of TCP: sequence number, acknowledgement, flags, window, checksum. The urgent pointer is 0.
+ * With `stamps` the options are NOP, NOP, Timestamps (RFC 7323 appendix A), else there is none.
  *
- * So an integrator keeps the constant part of that frame for each flow. It checks in that frame that
- * the IPv4 header has DF.
+ * So an integrator keeps the constant part of that frame for each flow. It checks in that frame
+ * that the IPv4 header has DF.
  */
 struct toec_tx_segment {
     void *owner;

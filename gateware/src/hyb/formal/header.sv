@@ -127,16 +127,17 @@ module header (
 
   // ---- sums, modulo 65535 ----
   function automatic logic [15:0] reduced(input logic [18:0] n);
-    logic [18:0] left;
-    left = n;
-    for (int i = 0; i < 5; i++) if (left >= 19'd65535) left = left - 19'd65535;
-    return left[15:0];
+    return n >= 19'd327675 ? 16'(n - 19'd327675) : n >= 19'd262140 ? 16'(n - 19'd262140) :
+           n >= 19'd196605 ? 16'(n - 19'd196605) : n >= 19'd131070 ? 16'(n - 19'd131070) :
+           n >= 19'd65535 ? 16'(n - 19'd65535) : n[15:0];
   endfunction
 
   logic [15:0] tcp_sum_q, ip_sum_q;   // of the words that were written; of what the lengths add
-  logic [15:0] tcp_sum;
+  logic [15:0] tcp_sum, tcp_begins, ip_begins;
   always_comb begin
     logic [18:0] wide;
+    tcp_begins = reduced(19'({t[63], t[62]}) + 19'(stored(tcp_length)));
+    ip_begins = reduced(19'({t[61], t[60]}) + 19'(stored(total)) + 19'({dut.job.tos, 8'd0}));
     wide = 19'(tcp_sum_q);
     for (int i = 0; i < 4; i++)
       if (write[2*i] && 7'(8 * dut.line_q) + 7'(2 * i) >= tcp_at)
@@ -145,8 +146,8 @@ module header (
   end
   always_ff @(posedge clk_i) begin
     if (dut.step_q == First) begin
-      tcp_sum_q <= reduced(19'({t[63], t[62]}) + 19'(stored(tcp_length)));
-      ip_sum_q <= reduced(19'({t[61], t[60]}) + 19'(stored(total)) + 19'({dut.job.tos, 8'd0}));
+      tcp_sum_q <= tcp_begins;
+      ip_sum_q <= ip_begins;
     end else if (in_lines && writes) tcp_sum_q <= tcp_sum;
   end
 
