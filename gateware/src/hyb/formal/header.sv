@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // header.sv - any descriptors, any templates, writes and frames that wait at any time. Each byte of the
 // headers is written once, and is that of the frame below, which is put together field by field. The
-// checksums fit the bytes: the sum of IPv4's header, and that of the words of TCP as they were written,
-// the pseudo-header and PSUM are 0 modulo 65535, for every length. A frame leaves once, after its
-// payload is there and its checksum written; without its payload it never does.
+// checksums are the complements of the folded sums of IPv4's header, and of the pseudo-header, the words
+// of TCP as they were written and PSUM: step by step, and so for every length. A frame leaves once,
+// after its payload is there and its checksum written; without its payload it never does.
 `default_nettype none
 
 // A template of any content, which stays: that of all flows.
@@ -125,48 +125,39 @@ module header (
     if (go_i) assert (offset == 11'(v6_i ? 54 : 34) + 11'(stamps_i ? 32 : 20));
   end
 
-  // ---- sums, modulo 65535 ----
-  function automatic logic [15:0] reduced(input logic [18:0] n);
-    return n >= 19'd327675 ? 16'(n - 19'd327675) : n >= 19'd262140 ? 16'(n - 19'd262140) :
-           n >= 19'd196605 ? 16'(n - 19'd196605) : n >= 19'd131070 ? 16'(n - 19'd131070) :
-           n >= 19'd65535 ? 16'(n - 19'd65535) : n[15:0];
+  // ---- sums: folded, a number is one that differs by a multiple of 65535 ----
+  function automatic logic folds(input logic [18:0] n, input logic [15:0] to);
+    return n == 19'(to) || n == 19'(to) + 19'd65535 || n == 19'(to) + 19'd131070 ||
+           n == 19'(to) + 19'd196605 || n == 19'(to) + 19'd262140;
   endfunction
 
-  logic [15:0] tcp_sum_q, ip_sum_q;   // of the words that were written; of what the lengths add
-  logic [15:0] tcp_sum, tcp_begins, ip_begins;
+  // What the unit's sums are of: the constant part with the lengths, then the sum so far with the words
+  // of TCP that a line has, as they are written.
+  logic [18:0] tcp_total, tcp_begins, ip_begins, tcp_total_q, ip_total_q;
   always_comb begin
-    logic [18:0] wide;
-    tcp_begins = reduced(19'({t[63], t[62]}) + 19'(stored(tcp_length)));
-    ip_begins = reduced(19'({t[61], t[60]}) + 19'(stored(total)) + 19'({dut.job.tos, 8'd0}));
-    wide = 19'(tcp_sum_q);
+    tcp_begins = 19'({t[63], t[62]}) + 19'(stored(tcp_length));
+    ip_begins = 19'({t[61], t[60]}) + 19'(stored(total)) + 19'({dut.job.tos, 8'd0});
+    tcp_total = 19'(dut.sum_q);
     for (int i = 0; i < 4; i++)
       if (write[2*i] && 7'(8 * dut.line_q) + 7'(2 * i) >= tcp_at)
-        wide = wide + 19'(data[16*i+:16]);
-    tcp_sum = reduced(wide);
+        tcp_total = tcp_total + 19'(data[16*i+:16]);
   end
   always_ff @(posedge clk_i) begin
     if (dut.step_q == First) begin
-      tcp_sum_q <= tcp_begins;
-      ip_sum_q <= ip_begins;
-    end else if (in_lines && writes) tcp_sum_q <= tcp_sum;
+      tcp_total_q <= tcp_begins;
+      ip_total_q <= ip_begins;
+    end else if (in_lines && writes) tcp_total_q <= tcp_total;
   end
 
   wire past_first = in_lines || dut.step_q == Wait || in_patch;
+  wire [15:0] checksum = dut.job.v6 ? data[63:48] : data[31:16];
   always_comb begin
-    if (past_first) begin
-      assert (tcp_sum_q < 16'd65535);
-      assert (reduced(19'(dut.sum_q)) == tcp_sum_q);
-    end
+    if (past_first) assert (folds(tcp_total_q, dut.sum_q));
     if (in_lines && !dut.job.v6) begin
-      assert (ip_sum_q < 16'd65535);
-      assert (reduced(19'(dut.ip_sum_q)) == ip_sum_q);
-      if (dut.line_q == 4'd3) assert (reduced(19'(ip_sum_q) + 19'(data[15:0])) == '0);
+      assert (folds(ip_total_q, dut.ip_sum_q));
+      if (dut.line_q == 4'd3) assert (data[15:0] == ~dut.ip_sum_q);
     end
-    if (in_patch) begin
-      logic [15:0] checksum;
-      checksum = dut.job.v6 ? data[63:48] : data[31:16];
-      assert (reduced(19'(tcp_sum_q) + 19'(psum_i[dut.job.slot]) + 19'(checksum)) == '0);
-    end
+    if (in_patch) assert (folds(19'(dut.sum_q) + 19'(psum_i[dut.job.slot]), ~checksum));
   end
 
   // ---- order: all lines, then the payload, then the checksum, then the frame leaves ----

@@ -189,12 +189,13 @@ module hyb_header #(
   logic [7:0] present, of_tcp;
   always_comb begin
     for (int l = 0; l < 8; l++) begin
-      logic [6:0] at, from;
+      logic [6:0] at;
+      logic [4:0] from;
       at = {line_q, 3'(l)};
-      from = at - (tcp_at + 7'd4);
+      from = 5'(at - (tcp_at + 7'd4));
       present[l] = at < size;
       of_tcp[l] = present[l] && at >= tcp_at + 7'd4;
-      bytes[l] = of_tcp[l] ? varying[5'd27-from[4:0]] : template_line[8*l+:8];
+      bytes[l] = of_tcp[l] ? varying[5'd27-from] : template_line[8*l+:8];
     end
     if (line_q == 4'd1) begin
       if (job.v6) bytes[6] = {4'h6, job.tos[7:4]};

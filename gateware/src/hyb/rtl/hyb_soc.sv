@@ -385,8 +385,8 @@ module hyb_soc
     assign m_tkeep_o = '0;
     assign m_tvalid_o = 1'b0;
     assign m_tlast_o = 1'b0;
-    wire unused_units = &{1'b0, go_q, free_q, leave_q, header_q, ar_ready_i, r_valid_i, r_data_i, r_bad_i,
-        m_tready_i, slots_rdata};
+    wire unused_units = &{1'b0, go_q, free_q, leave_q, header_q, ar_ready_i, r_valid_i, r_data_i,
+        r_bad_i, m_tready_i, slots_rdata};
   end
 
   always_comb begin
