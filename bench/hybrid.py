@@ -166,8 +166,10 @@ def table2(found: list[dict], delay: int) -> str:
         after = sum(complete["rows"][k] for k in keys) if keys else "in F2"
         ours = f"{cycles:>18}{micros(cycles, 66):>14}" if keys else f"{'in F2':>18}{'-':>14}"
         lines.append(f"{title:32}{ours}{before or '-':>11}{predicted or '-':>11}{after:>10}")
-    lines.append(f"complete: {complete['cycles']} cycles; its floor of {FLOOR} is "
-                 f"{'met' if complete['cycles'] <= FLOOR else 'missed'}")
+    lines.append(
+        f"complete: {complete['cycles']} cycles; its floor of {FLOOR} is "
+        f"{'met' if complete['cycles'] <= FLOOR else 'missed'}"
+    )
     return "\n".join(lines)
 
 

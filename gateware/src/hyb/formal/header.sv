@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// header.sv - any descriptors, any templates, writes and frames that wait at any time. Each byte of the
+// header.sv - any descriptors and templates, writes and frames that wait at any time. Each byte of the
 // headers is written once, and is that of the frame below, which is put together field by field. The
-// checksums are the complements of the folded sums of IPv4's header, and of the pseudo-header, the words
-// of TCP as they were written and PSUM: step by step, and so for every length. A frame leaves once,
-// after its payload is there and its checksum written; without its payload it never does.
+// checksums are the complements of the folded sums of IPv4's header, and of the pseudo-header, the
+// words of TCP as they were written and PSUM: step by step, and so for every length. A frame leaves
+// once, after its payload is there and its checksum written; without its payload it never does.
 `default_nettype none
 
-// A template of any content, which stays: that of all flows.
+// The templates as registers, whose content the proof reads.
 module sdp_ram #(
     parameter int unsigned Width = 32,
     parameter int unsigned AddrBits = 8
@@ -18,16 +18,21 @@ module sdp_ram #(
     input  wire [AddrBits-1:0] raddr_i,
     output wire [Width-1:0]    rdata_o
 );
-  (* anyconst *) logic [7:0][Width-1:0] content;
+  logic [2**AddrBits-1:0][Width-1:0] content;
   logic [Width-1:0] rdata_q;
-  always_ff @(posedge clk_i) rdata_q <= content[raddr_i[2:0]];
+  always_ff @(posedge clk_i) begin
+    if (write_i) content[waddr_i] <= wdata_i;
+    rdata_q <= content[raddr_i];
+  end
   assign rdata_o = rdata_q;
-  wire unused = &{1'b0, write_i, waddr_i, wdata_i, raddr_i};
 endmodule
 
 module header (
     input wire             clk_i,
     input wire             rst_ni,
+    input wire             template_i,
+    input wire [4:0]       template_word_i,
+    input wire [31:0]      template_data_i,
     input wire             go_i,
     input wire             flow_i,
     input wire             v6_i,
@@ -60,7 +65,7 @@ module header (
   logic [63:0] data;
   logic [11:0] length;
   hyb_header #(.SlotBits(1), .FlowBits(1)) dut (
-      .clk_i, .rst_ni, .template_i(1'b0), .template_word_i('0), .template_data_i('0),
+      .clk_i, .rst_ni, .template_i, .template_word_i, .template_data_i,
       .go_i, .flow_i, .v6_i, .stamps_i, .seq_i, .ack_i, .val_i, .ecr_i, .window_i, .flags_i,
       .tos_i, .slot_i, .length_i, .offset_o(offset), .busy_o(busy), .done_i, .bad_i, .psum_i,
       .stall_i, .write_o(write), .slot_o(slot), .line_o(line), .data_o(data),
@@ -70,13 +75,15 @@ module header (
   localparam logic [2:0] Sums = 0, First = 1, Lines = 2, Wait = 3, Patch = 4, Leave = 5, Free = 6;
   always_comb assert (leaves == (dut.step_q == Leave) && frees == (dut.step_q == Free));
 
+  always_comb if (busy) assume (!template_i);   // HEADER_BUSY of device/hyb.rdl
+
   // ---- the template, by bytes, and the frame's headers ----
-  wire [7:0][31:0] low = dut.gen_half[0].u_templates.content;
-  wire [7:0][31:0] high = dut.gen_half[1].u_templates.content;
+  wire [1:0][7:0][31:0] low = dut.gen_half[0].u_templates.content;
+  wire [1:0][7:0][31:0] high = dut.gen_half[1].u_templates.content;
   logic [7:0][63:0] lines;
   logic [0:63][7:0] t;
   always_comb begin
-    for (int i = 0; i < 8; i++) lines[i] = {high[i], low[i]};
+    for (int i = 0; i < 8; i++) lines[i] = {high[dut.job.flow][i], low[dut.job.flow][i]};
     for (int i = 0; i < 64; i++) t[i] = lines[i/8][8*(i%8)+:8];
   end
 
