@@ -155,6 +155,7 @@ static int do_send(struct agent *a, const struct host_command *c)
         a->tx_used -= c->arg0;
     else if (c->flags & TOE_F_SEND_URGENT)
         reason = from_core(toec_urgent(toe.stack, a->flow, toe.now));
+    transmit_now(a);
     return reason;
 }
 

@@ -39,9 +39,12 @@ uint64_t soc_cycles(void)
     return (uint64_t)high << 32 | low;
 }
 
-int soc_units(void)
+uint32_t soc_units(void)
 {
-    return REGS->UNITS & HYB_REGS__UNITS__SEND_bm;
+    uint32_t units = REGS->UNITS;
+
+    return (units & HYB_REGS__UNITS__SEND_bm ? SOC_SEND : 0) |
+           (units & HYB_REGS__UNITS__HEADERS_bm ? SOC_HEADERS : 0);
 }
 
 void soc_exit(int code)

@@ -10,8 +10,10 @@ void soc_print(const char *text);
 void soc_print_number(uint32_t n);
 /* Returns cycles since reset. */
 uint64_t soc_cycles(void);
-/* Returns whether the design has the units of the prototype: MAU, DFU, PCU. */
-int soc_units(void);
+/* Returns the units that the design has. */
+#define SOC_SEND    1u /* MAU, DFU, PCU: the prototype */
+#define SOC_HEADERS 2u /* the header unit: the complete one */
+uint32_t soc_units(void);
 /* Ends the simulation with this exit code. */
 void soc_exit(int code) __attribute__((noreturn));
 /* Prints the reason and exits with 1. */

@@ -2,7 +2,8 @@
 /*
  * toe.c - the firmware of the hybrid TOE: core/ does all of TCP, this file connects it with frames,
  * hosts and time. One thread without interrupts: a round handles what waits, then the processor
- * sleeps until something does. An image links one of transmit_software.c and transmit_prototype.c.
+ * sleeps until something does. An image links one of transmit_software.c, transmit_prototype.c and
+ * transmit_complete.c.
  */
 #include <stddef.h>
 
@@ -119,6 +120,7 @@ static void configure(struct toec_config *cfg)
     }
     for (i = 0; i < 8; i++)
         octets(cfg->secret + 4 * i, HOST->SECRET[i], 4);
+    cfg->segments = transmit_segments;
     cfg->max_flows = FLOWS;
     cfg->max_records = RECORDS;
     cfg->max_listeners = GROUPS;

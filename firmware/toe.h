@@ -13,6 +13,7 @@
 
 #include "host.h"
 #include "toe_core.h"
+#include "tx_header.h"
 
 #define FLOWS    64u          /* slots of all queue pairs, hyb_box.sv: FlowBits */
 #define AGENTS   (2u * FLOWS) /* beside those of slots: half-open ones whose queue pair has gone */
@@ -51,9 +52,10 @@ struct agent {
     unsigned doomed : 1; /* to be reset as soon as its handle is known */
     unsigned current : 1, dirty : 1;
     struct host_peer peer;
-    uint32_t cookie;      /* of CONNECT; id of the listener */
-    uint32_t tx_used;     /* announced by SEND and not acknowledged */
-    uint32_t rx_reported; /* reported by DATA_RECEIVED and not given back by RECV */
+    struct tx_header header; /* transmit_complete.c */
+    uint32_t cookie;         /* of CONNECT; id of the listener */
+    uint32_t tx_used;        /* announced by SEND and not acknowledged */
+    uint32_t rx_reported;    /* reported by DATA_RECEIVED and not given back by RECV */
     uint32_t pend_data, pend_acked, urgent_at;
     uint32_t record_seq, generation;
 };
@@ -151,10 +153,15 @@ void manager_usage(uint8_t qp);
 /* Reads an address of a command: IPv4 from arg0, or the table entry. */
 void manager_address(const struct host_command *c, int v6, struct toec_addr *out);
 
-/* ---- transmit_software.c, transmit_prototype.c: with toec_port_transmit(), how frames leave ----
- */
+/* ---- transmit_software.c, _prototype.c, _complete.c: with toec_port_transmit(), how frames leave
+ * ---- */
 
 /* Ends the firmware with a message when the design has another configuration than the image. */
 void transmit_check(void);
+/* Sends what a command has given the agent's flow to send, or leaves it to the round's end. The
+ * flow may be gone afterwards. */
+void transmit_now(struct agent *a);
+/* Of segments whose headers hardware builds; 0: of none. */
+extern const struct toec_tx_segment_ops *const transmit_segments;
 
 #endif

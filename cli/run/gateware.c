@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gateware.c - `toehold run --engine gateware` and `--engine hybrid`: starts the simulated TOE
- * (gateware/sim: toe_sim, hyb_toe_sim or hyb_toe_sim_prototype) for the command and translates the
- * engine options to those of the simulation.
+ * (gateware/sim: toe_sim, hyb_toe_sim, hyb_toe_sim_prototype, hyb_toe_sim_complete) for the command
+ * and translates the engine options to those of the simulation.
  *
  * The simulation ends when no process holds the writing end of a pipe that the command and its
  * children inherit. So a daemon keeps the simulation running, and this program need not wait.
@@ -44,6 +44,8 @@ static const struct simulation {
                     "../../out/gateware/live/hyb_toe_sim/", "16"},
     [CLI_HYBRID_PROTOTYPE] = {"hybrid", "hyb_toe_sim_prototype", "TOEHOLD_HYB_TOE_SIM_PROTOTYPE",
                               "../../out/gateware/live/hyb_toe_sim_prototype/", "16"},
+    [CLI_HYBRID_COMPLETE] = {"hybrid", "hyb_toe_sim_complete", "TOEHOLD_HYB_TOE_SIM_COMPLETE",
+                             "../../out/gateware/live/hyb_toe_sim_complete/", "16"},
 };
 
 struct argv {

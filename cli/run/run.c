@@ -41,7 +41,12 @@ struct run_options {
 /* Selects the configuration of the hybrid TOE. Returns 0 or an exit code. */
 static int choose_hybrid(struct run_options *opt)
 {
-    static const char *const planned[] = {"complete", "paper"};
+    static const struct {
+        const char *name;
+        enum cli_simulated simulated;
+    } known[] = {{"software", CLI_HYBRID},
+                 {"prototype", CLI_HYBRID_PROTOTYPE},
+                 {"complete", CLI_HYBRID_COMPLETE}};
     size_t i;
 
     if (!opt->hybrid)
@@ -50,18 +55,15 @@ static int choose_hybrid(struct run_options *opt)
         cli_message("--hybrid %s needs --engine hybrid", opt->hybrid);
         return CLI_USAGE;
     }
-    if (strcmp(opt->hybrid, "software") == 0)
-        return 0;
-    if (strcmp(opt->hybrid, "prototype") == 0) {
-        opt->simulated = CLI_HYBRID_PROTOTYPE;
-        return 0;
-    }
-    for (i = 0; i < sizeof planned / sizeof planned[0]; i++)
-        if (strcmp(opt->hybrid, planned[i]) == 0) {
-            cli_message("--hybrid %s is not built yet; software and prototype are", opt->hybrid);
-            return CLI_USAGE;
+    for (i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(opt->hybrid, known[i].name) == 0) {
+            opt->simulated = known[i].simulated;
+            return 0;
         }
-    cli_message("--hybrid %s: want software or prototype", opt->hybrid);
+    if (strcmp(opt->hybrid, "paper") == 0)
+        cli_message("--hybrid paper is not built yet; software, prototype and complete are");
+    else
+        cli_message("--hybrid %s: want software, prototype or complete", opt->hybrid);
     return CLI_USAGE;
 }
 
@@ -146,7 +148,7 @@ static int parse_words(int argc, char **argv, struct run_options *opt, bool *don
                  "COMMAND; gateware, hybrid: in\nsimulated hardware, which ends when COMMAND and "
                  "its\nchildren have ended"},
         {"hybrid", .text = &opt->hybrid, .value = "NAME",
-         .help = "configuration of the hybrid TOE: software (default)\nor prototype"},
+         .help = "configuration of the hybrid TOE: software (default),\nprototype or complete"},
         FOR_ENGINE("netif", "SPEC", "packets: af_xdp:IFNAME, tap:IFNAME, wire:PATH, dpdk:PORT"),
         FOR_ENGINE("netio", "SPEC", NULL),
         FOR_ENGINE("ip", "A.B.C.D/LEN", "the TOE's address"),

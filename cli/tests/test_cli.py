@@ -480,6 +480,7 @@ class Gateware(Case):
                 "TOEHOLD_HYB_TOE_SIM_PROTOTYPE",
                 "hyb_toe_sim_prototype",
             ),
+            (("--hybrid", "complete"), "TOEHOLD_HYB_TOE_SIM_COMPLETE", "hyb_toe_sim_complete"),
         ):
             text = f'#!/bin/sh\necho {program} "$@" >{self.dir}/arguments\necho ready\n'
             env = {variable: self.file(program, text.encode())}
@@ -498,11 +499,11 @@ class Gateware(Case):
             ([*self.ASK[1:], "--ttl", "3", "true"], "--ttl"),
             (["--engine", "hardware", "true"], "gateware or hybrid"),
             (["--engine", "hybrid", "true"], "--netif"),
-            ([*HYBRID, "--hybrid", "complete", "true"], "not built yet; software and prototype"),
-            ([*HYBRID, "--hybrid", "paper", "true"], "not built yet; software and prototype"),
-            ([*HYBRID, "--hybrid", "wood", "true"], "want software or prototype"),
-            ([*HYBRID, "--hybrid", "Prototype", "true"], "want software or prototype"),
-            ([*HYBRID, "--hybrid", "", "true"], "want software or prototype"),
+            ([*HYBRID, "--hybrid", "paper", "true"], "not built yet; software, prototype and"),
+            ([*HYBRID, "--hybrid", "wood", "true"], "want software, prototype or complete"),
+            ([*HYBRID, "--hybrid", "Complete", "true"], "want software, prototype or complete"),
+            ([*HYBRID, "--hybrid", "", "true"], "want software, prototype or complete"),
+            ([*self.ASK[1:], "--hybrid", "complete", "true"], "--engine hybrid"),
             ([*self.ASK[1:], "--hybrid", "prototype", "true"], "--engine hybrid"),
             ([*self.ASK[1:], "--hybrid", "software", "true"], "--engine hybrid"),
         ):

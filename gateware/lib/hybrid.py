@@ -58,7 +58,7 @@ def simulate(name: str, most_cycles: int) -> tuple[int, str]:
 
 # ---- the cycles of a send ----
 
-CONFIGURATIONS = ("software", "prototype")
+CONFIGURATIONS = ("software", "prototype", "complete")
 # As enum tx_step of firmware/tx.h has them.
 STEPS = ("outside", "command", "poll", "slot", "fetch", "headers", "wait", "leave", "after")
 SEND_CYCLES = 30_000_000  # more than a run of firmware/send.c takes
@@ -108,8 +108,8 @@ def send(configuration: str, delay: int) -> dict:
 
 
 def main(argv: list[str]) -> int:
-    """scripts/gateware hybrid [--delay CYCLES] software|prototype: one send of 1024 bytes, as JSON;
-    bench/hybrid.py makes tables of it."""
+    """scripts/gateware hybrid [--delay CYCLES] software|prototype|complete: one send of
+    1024 bytes, as JSON; bench/hybrid.py makes tables of it."""
     parser = argparse.ArgumentParser(prog="scripts/gateware hybrid", description=main.__doc__)
     parser.add_argument("configuration", choices=CONFIGURATIONS)
     parser.add_argument("--delay", type=int, default=1, help="of host memory, in cycles (1)")

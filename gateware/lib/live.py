@@ -55,7 +55,7 @@ class Program:
     parameters: tuple[str, ...] = ()
     counters: bool = False  # uses the names of the TOE's counters
     firmware: str = ""  # the image of its processor, kept beside the program as toe.bin
-    hybrid: int = 0  # the hybrid TOE: 1 software-only, 2 prototype
+    hybrid: int = 0  # the hybrid TOE: 1 software-only, 2 prototype, 3 complete
 
 
 def bench(fpc_bits: int, hot_bits: int = 10) -> Program:
@@ -104,6 +104,7 @@ PROGRAMS = {
     ),
     "hyb_toe_sim": hybrid_toe("toe", 1),
     "hyb_toe_sim_prototype": hybrid_toe("toe_prototype", 2, "Units=1"),
+    "hyb_toe_sim_complete": hybrid_toe("toe_complete", 3, "Units=1", "Headers=1"),
     "toe_bench": bench(0),
     "toe_bench_2": bench(1),
     "toe_bench_4": bench(2),

@@ -5,7 +5,7 @@
  * advances it one cycle at a time.
  *
  * With TOE_HYBRID it is hyb_box, which has firmware and a console instead of a memory of TCBs: 1
- * the software-only configuration, 2 the prototype.
+ * the software-only configuration, 2 the prototype, 3 the complete one.
  */
 #ifndef GATEWARE_SIM_CARD_H
 #define GATEWARE_SIM_CARD_H

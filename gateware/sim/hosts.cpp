@@ -30,6 +30,8 @@ namespace
 #endif
 #if TOE_HYBRID == 2
 #define TOE_ENGINE "hybrid prototype"
+#elif TOE_HYBRID == 3
+#define TOE_ENGINE "hybrid complete"
 #else
 #define TOE_ENGINE TOE_KIND
 #endif

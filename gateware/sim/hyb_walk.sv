@@ -23,6 +23,8 @@ module hyb_walk (
   input wire        r_i,
   input wire        done_i,
   input wire        leave_i,
+  input wire        header_i,
+  input wire        header_leave_i,
   input wire        beat_i
 );
   import hyb_walk_pkg::*;
@@ -38,6 +40,8 @@ module hyb_walk (
       if (r_i) hyb_walk_edge("host memory -> DFU, slot, PCU: beats of payload");
       if (done_i) hyb_walk_edge("DFU -> firmware: DMA_DONE, and PSUM with it");
       if (leave_i) hyb_walk_edge("firmware -> way out: LEAVE");
+      if (header_i) hyb_walk_edge("firmware -> header unit: GO");
+      if (header_leave_i) hyb_walk_edge("header unit -> way out: headers and sums are written");
       if (beat_i) hyb_walk_edge("way out -> link: beats of the frame");
       hyb_walk_cycle(pc_i);
     end
@@ -56,6 +60,8 @@ bind hyb_soc hyb_walk walk (
   .r_i(r_valid_i && r_ready_o),
   .done_i(gen_units.u_send.fill_done),
   .leave_i(leave_q),
+  .header_i(header_q),
+  .header_leave_i(gen_units.u_send.header_leaves && !leave_q),
   .beat_i(m_tvalid_o && m_tready_i)
 );
 

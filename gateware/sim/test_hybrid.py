@@ -45,21 +45,34 @@ def sent(request) -> dict:
 def test_sends(sent):
     """The firmware compares what it sent with what the second stack received from the slots, and
     the simulation checks each frame that leaves; here: the cycles of 1024 bytes."""
-    most = {"software": 4600, "prototype": 2800}[sent["configuration"]]
+    most = {"software": 4600, "prototype": 2800, "complete": 1450}[sent["configuration"]]
     assert len(sent["sends"]) == 8 and sent["frames"] > 68
     assert sent["sends"][-1] <= most
     assert sum(sum(c.values()) for c in sent["steps"].values()) == sent["sends"][-1]
 
 
-def test_units_work_for_the_prototype_alone(sent):
+def test_units_work_where_they_are_used(sent):
     edges = [name for _, name in sent["edges"]]
     beats = edges.count("host memory -> DFU, slot, PCU: beats of payload")
-    assert beats == (128 if sent["configuration"] == "prototype" else 0)
+    assert beats == (0 if sent["configuration"] == "software" else 128)
+    described = edges.count("firmware -> header unit: GO")
+    assert described == (1 if sent["configuration"] == "complete" else 0)
+    by_processor = edges.count("firmware -> way out: LEAVE")
+    assert by_processor + described == 1
     assert edges[-1] == "way out -> link: beats of the frame"
 
 
 @pytest.mark.parametrize(
-    "name", ["pair", "send_software", "send_prototype", "toe", "toe_prototype"]
+    "name",
+    [
+        "pair",
+        "send_software",
+        "send_prototype",
+        "send_complete",
+        "toe",
+        "toe_prototype",
+        "toe_complete",
+    ],
 )
 def test_image_fits(name):
     done = subprocess.run(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hybrid TOE runs unmodified Linux programs through libtoe, all of TCP in firmware on its
-RISC-V processor; the peer is Linux. Both configurations: software alone, and the prototype, whose
-units allocate slots, fetch payload and sum it."""
+RISC-V processor; the peer is Linux. Three configurations: software alone; the prototype, whose
+units allocate slots, fetch payload and sum it; the complete one, whose header unit builds the
+headers, too."""
 
 import random
 import re
@@ -18,8 +19,16 @@ from . import raw_host as raw
 from .raw_host import Host
 from .toe_lab import PORT, PYTHON, TOEHOLD, Toe, write_pcap
 
-PROGRAMS = {"software": "hyb_toe_sim", "prototype": "hyb_toe_sim_prototype"}
-ENGINES = {"software": "hybrid, simulated", "prototype": "hybrid prototype, simulated"}
+PROGRAMS = {
+    "software": "hyb_toe_sim",
+    "prototype": "hyb_toe_sim_prototype",
+    "complete": "hyb_toe_sim_complete",
+}
+ENGINES = {
+    "software": "hybrid, simulated",
+    "prototype": "hybrid prototype, simulated",
+    "complete": "hybrid complete, simulated",
+}
 SLOTS = 16
 BAD = "loss=5,reorder=5,duplicate=2,corrupt=1,seed=7"
 
@@ -180,9 +189,17 @@ def test_curl_by_toehold_run(configuration: str, tmp_path: Path) -> None:
         pair.delete()
 
 
-def test_the_other_configurations_image_ends(configuration: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("configuration", "other"),
+    [
+        ("software", "prototype"),
+        ("prototype", "software"),
+        ("prototype", "complete"),
+        ("complete", "prototype"),
+    ],
+)
+def test_another_configurations_image_ends(configuration: str, other: str, tmp_path: Path) -> None:
     """The firmware compares what it is built for with the registers of the design."""
-    other = "prototype" if configuration == "software" else "software"
     image = live.build(PROGRAMS[other]).with_name("toe.bin")
     argv = [live.build(PROGRAMS[configuration]), "--netif", "pcap:out=/dev/null"]
     argv += ["--ip", "192.0.2.1/24", "--socket", tmp_path / "toe.sock", "--firmware", image]

@@ -136,6 +136,8 @@ struct toec_config {
                            * connections included; 0: none, the option is unknown */
     /* With max_ao_keys: callbacks that read payload (port.h); must stay valid */
     const struct toec_ao_ops *ao;
+    /* Builds headers of segments (port.h); must stay valid. 0: core/ builds all headers */
+    const struct toec_tx_segment_ops *segments;
     /* Prefetch hint, may be 0: the stack will probably soon send the stream of `owner` from offset
      * `off`, so the callback may fetch the memory into the cache. Called while more than a dozen
      * flows wait for their turn to send. Must not change anything */
@@ -235,6 +237,15 @@ toec_time toec_poll(struct toec_stack *s, toec_time now);
  * still be called.
  */
 void toec_output(struct toec_stack *s, toec_time now);
+
+/*
+ * Sends what this flow may send now, without a pass over the flows that wait: for callers that have
+ * given it a command, such as toec_send(), and want its segments sent within the call. What
+ * transmit refuses, and all of a flow behind others that transmit has refused, stays pending for
+ * toec_poll(), which must still be called. May report TOEC_EV_GONE, when the next hop does not
+ * answer.
+ */
+void toec_output_flow(struct toec_stack *s, struct toec_tcb *flow, toec_time now);
 
 /*
  * With toec_config.link: reports the state of a neighbour, whether the stack asked for it or not;

@@ -185,6 +185,43 @@ struct toec_ao_ops {
                      struct toec_mac *mac);
 };
 
+/*
+ * ---- headers built by the integrator: only of stacks with toec_config.segments ----
+ *
+ * A segment of an established flow without its headers. They differ from the headers of the flow's
+ * latest frame of toec_port_transmit(), with the same mac and hops, in these fields alone:
+ *
+ * - of IP: the total length (IPv6: payload length), the TOS octet (traffic class), and the IPv4
+ *   header's checksum. DF is set and the ID of IPv4 is 0.
+ * - of TCP: sequence number, acknowledgement, flags, window, checksum. The urgent pointer is 0.
+ * With `stamps` the options are NOP, NOP, Timestamps (RFC 7323 appendix A), else there is none.
+ *
+ * So an integrator keeps the constant part of that frame for each flow. It checks in that frame
+ * that the IPv4 header has DF.
+ */
+struct toec_tx_segment {
+    void *owner;
+    const toec_u8 *mac; /* of the next hop: the frame's destination */
+    toec_u32 off, len;  /* payload: bytes of the send stream */
+    toec_u32 seq, ack;
+    toec_u32 ts_val, ts_ecr;
+    toec_u16 wnd;
+    toec_u8 flags, tos;
+    toec_u8 hops;   /* TTL or hop limit */
+    toec_u8 stamps; /* not 0: with timestamps */
+};
+
+/* What toec_tx_segment_ops.send() returns when it leaves the headers to core/. */
+#define TOEC_SEGMENT_BUILD 1
+
+struct toec_tx_segment_ops {
+    /* Sends or queues the segment. It is valid during the call only. Returns 0; -1 when there is no
+     * room now, as toec_port_transmit() does; or TOEC_SEGMENT_BUILD, and core/ then calls
+     * toec_port_transmit() for the same segment. Called neither for segments with other options,
+     * nor for those of toec_tx.local or gso_size. */
+    int (*send)(void *user, const struct toec_tx_segment *g);
+};
+
 /* Events reported to the owner of a flow. */
 enum toec_event {
     TOEC_EV_ESTABLISHED = 1, /* handshake done (active or passive) */

@@ -210,7 +210,8 @@ void toec_cc_restart(struct toec_stack *s, struct toec_tcb *t, toec_time now)
 
     if (!toec_cc_owns_cwnd(t))
         toec_cwv_restart(s, t, idle, now);
-    toec_pace_update(s, t); /* a kept window must not be sent as one burst (RFC 7661 4.4.2) */
+    if (t->pace || t->stage.cwv.restarted)
+        toec_pace_update(s, t); /* a kept window must not be sent as one burst (RFC 7661 4.4.2) */
     if (t->cc_ops->restart)
         t->cc_ops->restart(t, idle, now);
 }

@@ -24,6 +24,32 @@ int toec_ip_output(struct toec_stack *s, struct toec_path *path, struct toec_out
     return toec_ip4_output(s, path, o, now);
 }
 
+int toec_ip_segment(struct toec_stack *s, struct toec_path *path, struct toec_tx_segment *g,
+                    toec_time now)
+{
+    int rc;
+
+    if (path->epoch != s->route_epoch)
+        return TOEC_SEGMENT_BUILD; /* the other way routes again */
+    rc = toec_neigh_lookup(s, path, &g->mac, now);
+    if (rc < 0)
+        return rc;
+    if (g->mac == s->cfg.mac)
+        return TOEC_SEGMENT_BUILD; /* toec_tx.local */
+    g->hops = (toec_u8)(TOEC_PATH_IP6(path) ? s->ip6.hops : s->cfg.ttl);
+    rc = s->cfg.segments->send(s->cfg.user, g);
+    if (rc == 0) {
+        TOEC_COUNT(s, tx_frames);
+        TOEC_COUNT_ADD(s, tx_bytes,
+                       TOEC_ETH_LEN + path->hlen + TOEC_TCP_LEN + (g->stamps ? 12u : 0u) + g->len);
+    } else if (rc < 0) {
+        s->tx_full = 1;
+        TOEC_COUNT(s, tx_full);
+        rc = TOEC_SEND_WAIT;
+    }
+    return rc;
+}
+
 /* R1122-29, RFC 4861 7.2.2 */
 int toec_ip_post(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o, toec_time now)
 {

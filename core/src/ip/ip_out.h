@@ -16,6 +16,10 @@ int toec_addr_is_own(struct toec_stack *s, const struct toec_addr *a);
 int toec_source_for(struct toec_stack *s, const struct toec_addr *dst, struct toec_addr *src);
 int toec_ip_output(struct toec_stack *s, struct toec_path *path, struct toec_outbuf *o,
                    toec_time now);
+/* Sends a segment whose headers the integrator builds (toec_config.segments); completes mac and
+ * hops of *g. Returns as toec_ip_output(), or TOEC_SEGMENT_BUILD: send it with headers. */
+int toec_ip_segment(struct toec_stack *s, struct toec_path *path, struct toec_tx_segment *g,
+                    toec_time now);
 /*
  * Sends a packet that no flow can retransmit. While the neighbour is being resolved the packet is
  * kept (RFC 1122 2.3.2.2), and the result is 0. Payload must come from a packet (psrc).

@@ -397,12 +397,13 @@ static struct toec_neigh *attach(struct toec_stack *s, struct toec_path *path, t
     return n;
 }
 
-int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u8 **mac,
-                      toec_time now)
+/* Does what toec_neigh_lookup() does, for a path whose entry is not in use or not known. */
+TOEC_NOINLINE int lookup_slowly(struct toec_stack *s, struct toec_path *path, const toec_u8 **mac,
+                                toec_time now)
 {
     struct toec_neigh *n = toec_pool_at(&s->neigh.pool, path->neigh);
 
-    if (TOEC_UNLIKELY(path->gen == 0 || n->gen != path->gen)) {
+    if (path->gen == 0 || n->gen != path->gen) {
         if (s->cfg.local && toec_addr_is_own(s, &path->next_hop)) {
             *mac = s->cfg.mac; /* marks the frame as a local one */
             return 0;
@@ -427,6 +428,19 @@ int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u
     default:
         return 0;
     }
+}
+
+int toec_neigh_lookup(struct toec_stack *s, struct toec_path *path, const toec_u8 **mac,
+                      toec_time now)
+{
+    struct toec_neigh *n = toec_pool_at(&s->neigh.pool, path->neigh);
+
+    if (TOEC_UNLIKELY(path->gen == 0 || n->gen != path->gen ||
+                      (n->state != TOEC_NEIGH_REACHABLE && n->state != TOEC_NEIGH_PROBE)))
+        return lookup_slowly(s, path, mac, now);
+    n->used = 1;
+    *mac = n->mac;
+    return 0;
 }
 
 void toec_path_confirm(struct toec_stack *s, const struct toec_path *path, toec_time now)

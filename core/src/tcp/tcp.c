@@ -264,8 +264,8 @@ void toec_pend(struct toec_stack *s, struct toec_tcb *t)
     list_put(s->tcp->pending, t, queue_at(s, s->tcp->pending_n++));
 }
 
-/* When a flow in the middle leaves, because it ends, the first entry moves into its place; all
- * others keep theirs. */
+/* When a flow in the middle leaves, because it ends or toec_output_flow() has sent, the first entry
+ * moves into its place; all others keep theirs. */
 static void unpend(struct toec_stack *s, struct toec_tcb *t)
 {
     struct toec_tcp *tcp = s->tcp;
@@ -274,6 +274,8 @@ static void unpend(struct toec_stack *s, struct toec_tcb *t)
         return;
     if (t->flags & TOEC_F_PARKED) {
         list_put(tcp->parked, tcp->parked[--tcp->parked_n], t->pend_at);
+    } else if (t->pend_at == queue_at(s, tcp->pending_n - 1)) {
+        tcp->pending_n--; /* the last entry */
     } else {
         list_put(tcp->pending, tcp->pending[tcp->pending_first], t->pend_at);
         tcp->pending_first = queue_at(s, 1);
@@ -475,6 +477,19 @@ static void fetch_ahead(const struct toec_stack *s)
     }
 }
 
+/* Takes a flow whose turn ended with r out of the pending list, unless transmit has no room. */
+static void end_turn(struct toec_stack *s, struct toec_tcb *t, int r, toec_time now)
+{
+    if (r == TOEC_SEND_WAIT) {
+        park(s, t);
+        toec_watch(s, t, now); /* if the neighbour is never resolved, R2 ends the flow */
+        return;
+    }
+    unpend(s, t);
+    if (r == TOEC_SEND_UNREACH)
+        toec_unreachable(s, t, now);
+}
+
 static void output_pending(struct toec_stack *s, toec_time now)
 {
     struct toec_tcp *tcp = s->tcp;
@@ -501,15 +516,22 @@ static void output_pending(struct toec_stack *s, toec_time now)
                 unpend(s, t);
                 toec_pend(s, t);
             }
-        } else if (r == TOEC_SEND_WAIT) {
-            park(s, t);
-            toec_watch(s, t, now); /* if the neighbour is never resolved, R2 ends the flow */
         } else {
-            unpend(s, t);
-            if (r == TOEC_SEND_UNREACH)
-                toec_unreachable(s, t, now);
+            end_turn(s, t, r, now);
         }
     }
+}
+
+void toec_output_flow(struct toec_stack *s, struct toec_tcb *t, toec_time now)
+{
+    int r;
+
+    /* With transmit full, others wait for room: this one waits behind them. */
+    if ((t->flags & (TOEC_F_PENDING | TOEC_F_PARKED)) != TOEC_F_PENDING || s->tx_full)
+        return;
+    r = toec_tcp_output(s, t, now);
+    if (r != TOEC_SEND_WAIT || !s->tx_full)
+        end_turn(s, t, r, now);
 }
 
 void toec_output(struct toec_stack *s, toec_time now)

@@ -68,10 +68,57 @@ static void dsack_sent(struct toec_stack *s, struct toec_tcb *t)
         t->flags &= ~TOEC_F_OOO;
 }
 
-/* Builds every segment of a flow except SYNs. RFC 9293 MUST-2, MUST-45; R7323-07. The IP output
- * completes the checksum. */
-int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
-              toec_time now)
+/* Accounts for a segment that was sent with `sacks` bytes of SACK options. */
+static void emitted(struct toec_stack *s, struct toec_tcb *t, unsigned flags, unsigned sacks)
+{
+    TOEC_COUNT(s, tcp_tx);
+    toec_delack_forget(s, t);
+    t->flags &= ~(TOEC_F_ACK_NOW | TOEC_F_DELACK);
+    if (flags & TOEC_TH_CWR)
+        t->ecn.flags &= ~TOEC_ECN_CWR;
+    if ((t->flags & TOEC_F_OOO) && sacks)
+        dsack_sent(s, t);
+    t->delack = 0;
+    t->rcv_acked = t->rcv_nxt;
+}
+
+/* Returns not 0 when the headers of a segment are as struct toec_tx_segment describes them. */
+static int is_plain(const struct toec_tcb *t, toec_u32 len)
+{
+    return t->rare == 0 && !t->pm.no_df && (len <= t->mss || t->pm.sending) &&
+           (t->flags & (TOEC_F_SACK | TOEC_F_OOO)) != (TOEC_F_SACK | TOEC_F_OOO);
+}
+
+/* Sends a plain segment without its headers. Returns as toec_ip_segment(). */
+static int emit_plain(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len,
+                      unsigned flags, toec_time now)
+{
+    struct toec_tx_segment g;
+    int r;
+
+    g.tos = t->ecn.tos;
+    if ((t->ecn.flags & (TOEC_ECN_TX | TOEC_ECN_ECE)) && !(flags & TOEC_TH_RST))
+        flags |= toec_ecn_emit(t, seq, len, &g.tos);
+    g.owner = t->owner;
+    g.off = seq - t->iss - 1;
+    g.len = len;
+    g.seq = seq;
+    g.ack = t->rcv_nxt;
+    g.stamps = (t->flags & TOEC_F_TS) != 0;
+    g.ts_val = toec_ticks(now) + t->ts_off;
+    g.ts_ecr = t->ts_recent;
+    g.wnd = (toec_u16)toec_window_offer(s, t);
+    g.flags = (toec_u8)flags;
+    r = toec_ip_segment(s, &t->path, &g, now);
+    if (r == 0)
+        emitted(s, t, flags, 0);
+    return r;
+}
+
+/* Sends a segment with headers. RFC 9293 MUST-2, MUST-45; R7323-07. The IP output completes the
+ * checksum. */
+TOEC_NOINLINE int emit_built(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len,
+                             unsigned flags, toec_time now)
 {
     struct toec_outbuf o;
     toec_u8 *h = toec_out_l4(&o);
@@ -113,18 +160,22 @@ int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 l
     if (t->rare & TOEC_RARE_AO)
         sign(s, t, &o);
     r = toec_ip_output(s, &t->path, &o, now);
-    if (r)
-        return r;
-    TOEC_COUNT(s, tcp_tx);
-    toec_delack_forget(s, t);
-    t->flags &= ~(TOEC_F_ACK_NOW | TOEC_F_DELACK);
-    if (flags & TOEC_TH_CWR)
-        t->ecn.flags &= ~TOEC_ECN_CWR;
-    if ((t->flags & TOEC_F_OOO) && sacks)
-        dsack_sent(s, t);
-    t->delack = 0;
-    t->rcv_acked = t->rcv_nxt;
-    return 0;
+    if (r == 0)
+        emitted(s, t, flags, sacks);
+    return r;
+}
+
+/* Sends every segment of a flow except SYNs. */
+int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
+              toec_time now)
+{
+    if (TOEC_UNLIKELY(s->cfg.segments != 0) && is_plain(t, len)) {
+        int r = emit_plain(s, t, seq, len, flags, now);
+
+        if (r != TOEC_SEGMENT_BUILD)
+            return r;
+    }
+    return emit_built(s, t, seq, len, flags, now);
 }
 
 /* During window probes only a segment that begins at the closed window is acceptable to the peer

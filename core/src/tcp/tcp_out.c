@@ -56,6 +56,16 @@ static toec_u32 new_ready(const struct toec_tcb *t)
     return TOEC_SEQ_GT(end, t->snd_max) ? end - t->snd_max : 0;
 }
 
+/* Returns the bytes of the last segment of len that is smaller than the MSS; 0: there is none. Most
+ * sends are at most a segment, and a division is slow on a small processor. */
+static toec_u32 short_tail(const struct toec_tcb *t, toec_u32 len)
+{
+    if (len < t->mss)
+        return len;
+    /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): no flow has an MSS of 0 */
+    return len == t->mss ? 0 : len % t->mss;
+}
+
 static toec_u32 window_room(const struct toec_tcb *t)
 {
     toec_u32 edge = t->snd_una + t->snd_wnd;
@@ -123,7 +133,7 @@ static toec_u32 new_len(const struct toec_stack *s, struct toec_tcb *t, toec_u32
         len = max;
     if (len == all && (t->flags & TOEC_F_FIN) && wnd > len)
         *fin = 1;
-    tail = len == t->mss ? 0 : len % t->mss;
+    tail = short_tail(t, len);
     if (tail == 0)
         return len;
     if (len == data && (data < all || may_send_small(t, tail, *fin)))
@@ -210,7 +220,7 @@ static int send_new(struct toec_stack *s, struct toec_tcb *t, toec_u32 len, int 
         ~TOEC_F_CORK_T; /* the cork timer runs only while nothing is in flight, as in Linux */
     toec_pm_sent(t, t->snd_max, TOEC_MIN(len, (toec_u32)t->mss));
     toec_tlp_restart(s, t, now);
-    if (len != t->mss && len % t->mss)
+    if (short_tail(t, len))
         t->snd_sml = t->snd_max;
     /* until Fast Open's SYN-ACK is acknowledged, that segment is the one timed */
     if (!(t->flags & TOEC_F_RTT) && !(t->fo.flags & TOEC_FO_SYN)) {

@@ -3,8 +3,8 @@
  * hyb_regs.h - Hybrid TOE. Made by device/gen_regs.py from device/hyb.rdl:
  * change that, not this file. The fields are described there. Values are little endian.
  *
- * source sha256 a552ceb7bd14298ce3909efc098d9eee2e7b0af4a2b00f7d405d83ffa9e6d7e4
- * text sha256   00d77acc25bdbbad73f8b00b05f7b3018658054747b3d52891cf08993806a301
+ * source sha256 64e9170a187166155019850a839ef1f9f415cc6254ab05c55a40ba99ef059680
+ * text sha256   6a68aeb1118be5e80f7d8c06383860dc68a2fcf1645cfc0757591e4510783955
  */
 /* clang-format off */
 #ifndef HYB_REGS_H
@@ -73,6 +73,9 @@ typedef struct __attribute__ ((__packed__)) {
 #define HYB_REGS__UNITS__SEND_bm 0x1
 #define HYB_REGS__UNITS__SEND_bp 0
 #define HYB_REGS__UNITS__SEND_bw 1
+#define HYB_REGS__UNITS__HEADERS_bm 0x2
+#define HYB_REGS__UNITS__HEADERS_bp 1
+#define HYB_REGS__UNITS__HEADERS_bw 1
 
 // reg - hyb_regs.CONSOLE
 #define HYB_REGS__CONSOLE__C_bm 0xff
@@ -177,6 +180,84 @@ typedef struct __attribute__ ((__packed__)) {
 #define HYB_REGS__PSUMX__ERROR_bp 16
 #define HYB_REGS__PSUMX__ERROR_bw 1
 
+// reg - hyb_regs.HEADER_FLOW
+#define HYB_REGS__HEADER_FLOW__FLOW_bm 0x3f
+#define HYB_REGS__HEADER_FLOW__FLOW_bp 0
+#define HYB_REGS__HEADER_FLOW__FLOW_bw 6
+#define HYB_REGS__HEADER_FLOW__FLOW_reset 0x0
+#define HYB_REGS__HEADER_FLOW__V6_bm 0x40
+#define HYB_REGS__HEADER_FLOW__V6_bp 6
+#define HYB_REGS__HEADER_FLOW__V6_bw 1
+#define HYB_REGS__HEADER_FLOW__V6_reset 0x0
+#define HYB_REGS__HEADER_FLOW__STAMPS_bm 0x80
+#define HYB_REGS__HEADER_FLOW__STAMPS_bp 7
+#define HYB_REGS__HEADER_FLOW__STAMPS_bw 1
+#define HYB_REGS__HEADER_FLOW__STAMPS_reset 0x0
+#define HYB_REGS__HEADER_FLOW__HOST_bm 0xffffff00
+#define HYB_REGS__HEADER_FLOW__HOST_bp 8
+#define HYB_REGS__HEADER_FLOW__HOST_bw 24
+#define HYB_REGS__HEADER_FLOW__HOST_reset 0x0
+
+// reg - hyb_regs.HEADER_SEQ
+#define HYB_REGS__HEADER_SEQ__V_bm 0xffffffff
+#define HYB_REGS__HEADER_SEQ__V_bp 0
+#define HYB_REGS__HEADER_SEQ__V_bw 32
+#define HYB_REGS__HEADER_SEQ__V_reset 0x0
+
+// reg - hyb_regs.HEADER_ACK
+#define HYB_REGS__HEADER_ACK__V_bm 0xffffffff
+#define HYB_REGS__HEADER_ACK__V_bp 0
+#define HYB_REGS__HEADER_ACK__V_bw 32
+#define HYB_REGS__HEADER_ACK__V_reset 0x0
+
+// reg - hyb_regs.HEADER_VAL
+#define HYB_REGS__HEADER_VAL__V_bm 0xffffffff
+#define HYB_REGS__HEADER_VAL__V_bp 0
+#define HYB_REGS__HEADER_VAL__V_bw 32
+#define HYB_REGS__HEADER_VAL__V_reset 0x0
+
+// reg - hyb_regs.HEADER_ECR
+#define HYB_REGS__HEADER_ECR__V_bm 0xffffffff
+#define HYB_REGS__HEADER_ECR__V_bp 0
+#define HYB_REGS__HEADER_ECR__V_bw 32
+#define HYB_REGS__HEADER_ECR__V_reset 0x0
+
+// reg - hyb_regs.HEADER_FIELDS
+#define HYB_REGS__HEADER_FIELDS__TOS_bm 0xff
+#define HYB_REGS__HEADER_FIELDS__TOS_bp 0
+#define HYB_REGS__HEADER_FIELDS__TOS_bw 8
+#define HYB_REGS__HEADER_FIELDS__TOS_reset 0x0
+#define HYB_REGS__HEADER_FIELDS__FLAGS_bm 0xff00
+#define HYB_REGS__HEADER_FIELDS__FLAGS_bp 8
+#define HYB_REGS__HEADER_FIELDS__FLAGS_bw 8
+#define HYB_REGS__HEADER_FIELDS__FLAGS_reset 0x0
+#define HYB_REGS__HEADER_FIELDS__WINDOW_bm 0xffff0000
+#define HYB_REGS__HEADER_FIELDS__WINDOW_bp 16
+#define HYB_REGS__HEADER_FIELDS__WINDOW_bw 16
+#define HYB_REGS__HEADER_FIELDS__WINDOW_reset 0x0
+
+// reg - hyb_regs.HEADER_FROM
+#define HYB_REGS__HEADER_FROM__V_bm 0xffffffff
+#define HYB_REGS__HEADER_FROM__V_bp 0
+#define HYB_REGS__HEADER_FROM__V_bw 32
+#define HYB_REGS__HEADER_FROM__V_reset 0x0
+
+// reg - hyb_regs.HEADER_GO
+#define HYB_REGS__HEADER_GO__V_bm 0xffffffff
+#define HYB_REGS__HEADER_GO__V_bp 0
+#define HYB_REGS__HEADER_GO__V_bw 32
+#define HYB_REGS__HEADER_GO__V_reset 0x0
+
+// reg - hyb_regs.HEADER_BUSY
+#define HYB_REGS__HEADER_BUSY__V_bm 0x1
+#define HYB_REGS__HEADER_BUSY__V_bp 0
+#define HYB_REGS__HEADER_BUSY__V_bw 1
+
+// reg - hyb_regs.HEADER_DROPPED
+#define HYB_REGS__HEADER_DROPPED__V_bm 0xffffffff
+#define HYB_REGS__HEADER_DROPPED__V_bp 0
+#define HYB_REGS__HEADER_DROPPED__V_bw 32
+
 // addrmap - hyb_regs
 typedef struct __attribute__ ((__packed__)) {
     hyb_regs__BLOCK_t BLOCK;
@@ -203,10 +284,20 @@ typedef struct __attribute__ ((__packed__)) {
     uint32_t LEFT;
     uint8_t RESERVED_234_23f[0xc];
     uint32_t PSUM[16];
+    uint32_t HEADER_FLOW;
+    uint32_t HEADER_SEQ;
+    uint32_t HEADER_ACK;
+    uint32_t HEADER_VAL;
+    uint32_t HEADER_ECR;
+    uint32_t HEADER_FIELDS;
+    uint32_t HEADER_FROM;
+    uint32_t HEADER_GO;
+    uint32_t HEADER_BUSY;
+    uint32_t HEADER_DROPPED;
 } hyb_regs_t;
 
 
-static_assert(sizeof(hyb_regs_t) == 0x280, "Packing error");
+static_assert(sizeof(hyb_regs_t) == 0x2a8, "Packing error");
 
 #ifdef __cplusplus
 }
@@ -238,7 +329,17 @@ static_assert(sizeof(hyb_regs_t) == 0x280, "Packing error");
     REG("LEAVE_LENGTH", 0x228, 4, 1, 0x4, "rw", "way out: bytes of the frame, which begins where the slot does") \
     REG("LEAVE", 0x22c, 4, 1, 0x4, "w", "way out: sends the frame, then frees its slot") \
     REG("LEFT", 0x230, 4, 1, 0x4, "r", "way out: frames that have left since reset") \
-    REG("PSUM", 0x240, 4, 16, 0x4, "r", "PCU: ones' complement sum of the bytes that the DFU copied into this slot, as little-endian words at even addresses, folded")
+    REG("PSUM", 0x240, 4, 16, 0x4, "r", "PCU: ones' complement sum of the bytes that the DFU copied into this slot, as little-endian words at even addresses, folded") \
+    REG("HEADER_FLOW", 0x280, 4, 1, 0x4, "rw", "header: the flow; like all registers of the descriptor it keeps its value") \
+    REG("HEADER_SEQ", 0x284, 4, 1, 0x4, "rw", "header: sequence number") \
+    REG("HEADER_ACK", 0x288, 4, 1, 0x4, "rw", "header: acknowledgement number") \
+    REG("HEADER_VAL", 0x28c, 4, 1, 0x4, "rw", "header: TSval") \
+    REG("HEADER_ECR", 0x290, 4, 1, 0x4, "rw", "header: TSecr") \
+    REG("HEADER_FIELDS", 0x294, 4, 1, 0x4, "rw", "header: the other fields") \
+    REG("HEADER_FROM", 0x298, 4, 1, 0x4, "rw", "header: address of the payload, as in DFU_HOST_LOW") \
+    REG("HEADER_GO", 0x29c, 4, 1, 0x4, "w", "header: fetches the payload behind the headers, writes these with their checksums, sends the frame, then frees its slot") \
+    REG("HEADER_BUSY", 0x2a0, 4, 1, 0x4, "r", "header: while it is 1, templates must not change") \
+    REG("HEADER_DROPPED", 0x2a4, 4, 1, 0x4, "r", "header: frames whose payload host memory refused; their slots are free")
 
 /* FIELD(register, name, low bit, bits, text), of registers with more than one */
 #define HYB_REGS_FIELDS(FIELD) \
@@ -246,9 +347,18 @@ static_assert(sizeof(hyb_regs_t) == 0x280, "Packing error");
     FIELD("BLOCK.VERSION", "major", 16, 16, "changes that old tools cannot read") \
     FIELD("MEMORY", "instr", 0, 16, "bytes of instruction memory, in KiB") \
     FIELD("MEMORY", "data", 16, 16, "bytes of data memory, in KiB") \
+    FIELD("UNITS", "send", 0, 1, "MAU, DFU, PCU and the way out: the prototype") \
+    FIELD("UNITS", "headers", 1, 1, "headers: the complete one") \
     FIELD("DFU_LENGTH", "v", 0, 12, "") \
     FIELD("DFU_LENGTH", "more", 31, 1, "another piece of the slot follows: not yet done") \
     FIELD("PSUM", "v", 0, 16, "") \
-    FIELD("PSUM", "error", 16, 1, "DMA_ERROR of this slot")
+    FIELD("PSUM", "error", 16, 1, "DMA_ERROR of this slot") \
+    FIELD("HEADER_FLOW", "flow", 0, 6, "its template") \
+    FIELD("HEADER_FLOW", "v6", 6, 1, "of IPv6") \
+    FIELD("HEADER_FLOW", "stamps", 7, 1, "with the Timestamps option, behind two NOPs") \
+    FIELD("HEADER_FLOW", "host", 8, 24, "bits 31:8 of DFU_HOST_HIGH, whose bits 7:0 are 0") \
+    FIELD("HEADER_FIELDS", "tos", 0, 8, "TOS or traffic class") \
+    FIELD("HEADER_FIELDS", "flags", 8, 8, "flags of TCP") \
+    FIELD("HEADER_FIELDS", "window", 16, 16, "window, as in the header")
 
 #endif /* HYB_REGS_H */

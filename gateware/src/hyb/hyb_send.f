@@ -5,4 +5,5 @@ src/hyb/rtl/hyb_mau.sv
 src/hyb/rtl/hyb_pcu.sv
 src/hyb/rtl/hyb_dfu.sv
 src/hyb/rtl/hyb_leave.sv
+src/hyb/rtl/hyb_header.sv
 src/hyb/rtl/hyb_send.sv

@@ -12,6 +12,7 @@ module hyb_box
   parameter int unsigned FlowBits = 6,  // as many as the firmware has (firmware/toe.h)
   parameter int unsigned Qps = 8,
   parameter bit Units = 1'b0,           // the prototype (hyb_core.sv)
+  parameter bit Headers = 1'b0,         // ... and with it the complete one
   parameter logic [63:0] BuildId = 64'd0
 ) (
   input  wire          clk_i,
@@ -115,7 +116,7 @@ module hyb_box
     rx_counts.too_long = too_long;
   end
 
-  hyb_core #(.Qps(Qps), .Units(Units)) core (
+  hyb_core #(.Qps(Qps), .Units(Units), .Headers(Headers)) core (
     .clk_i, .rst_ni(core_rst_nq), .now_i(now), .own_i(own), .ready_o(ready),
     .load_valid_i, .load_addr_i, .load_data_i, .console_valid_o, .console_o, .exit_valid_o,
     .exit_o, .active_o,

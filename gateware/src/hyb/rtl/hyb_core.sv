@@ -17,6 +17,7 @@
 //
 // The processor sees (hyb_soc has the rest):
 //   0x3000_0000   TX slots, 32 KiB
+//   0x3001_0000   with Headers: templates of headers, 4 KiB, write only
 //   0x3800_0000   RX buffers, 32 KiB, read only
 //   0x3c00_0000   the record window, 256 bytes: the image of a flow record that a write takes
 //   0x4001_0000   registers (device/hyb_host.rdl)
@@ -28,7 +29,8 @@ module hyb_core
   import hyb_host_regs_pkg::HYB_HOST_REGS_MIN_ADDR_WIDTH;
 #(
   parameter int unsigned Qps = 8,
-  parameter bit Units = 1'b0    // the prototype's send path; without, all is firmware's
+  parameter bit Units = 1'b0,   // the prototype's send path; without, all is firmware's
+  parameter bit Headers = 1'b0  // with Units: the complete one's, which writes headers too
 ) (
   input  wire                       clk_i,
   input  wire                       rst_ni,
@@ -117,7 +119,7 @@ module hyb_core
   logic [63:0] dfu_ar_addr, dfu_r_data, out_tdata;
   logic [7:0] dfu_ar_len, out_tkeep;
   logic out_tvalid, out_tlast, out_tready;
-  hyb_soc #(.Units(Units)) soc (
+  hyb_soc #(.Units(Units), .Headers(Headers)) soc (
     .clk_i, .rst_ni, .run_i(run_q),
     .load_valid_i, .load_addr_i, .load_data_i,
     .ext_req_o(ext_req), .ext_write_o(ext_write), .ext_addr_o(ext_addr), .ext_be_o(ext_be),

@@ -5,6 +5,7 @@
 //   0x0000_0000   instruction memory, 128 KiB; the data port reads constants from it
 //   0x2000_0000   data memory, 256 KiB
 //   0x3000_0000   with Units: 16 slots of 2048 bytes for frames to send (hyb_send.sv)
+//   0x3001_0000   with Headers: templates of headers, 64 bytes each, written by words (hyb_header.sv)
 //   0x3000_0000   what surrounds it (ext_*), up to 0x3fff_ffff
 //   0x4000_0000   registers (device/hyb.rdl)
 //   0x4001_0000   registers of what surrounds it (ext_*), 64 KiB
@@ -20,7 +21,8 @@ module hyb_soc
 #(
   parameter int unsigned InstrBits = 17,  // of the memories' byte addresses
   parameter int unsigned DataBits = 18,
-  parameter bit Units = 1'b1              // MAU, DFU, PCU and slots; without, all is firmware's
+  parameter bit Units = 1'b1,             // MAU, DFU, PCU and slots; without, all is firmware's
+  parameter bit Headers = 1'b1            // with Units: the header unit
 ) (
   input  wire        clk_i,
   input  wire        rst_ni,
@@ -139,6 +141,7 @@ module hyb_soc
     ToInstr,
     ToData,
     ToSlots,
+    ToTemplates,
     ToRegs,
     ToExt,
     ToNone
@@ -148,12 +151,16 @@ module hyb_soc
   localparam int unsigned SlotBits = 4;
   localparam int unsigned SlotLog = 11;
   localparam int unsigned SlotsBits = SlotBits + SlotLog;  // of the slots' byte addresses
+  localparam int unsigned FlowBits = 6;                    // of templates
 
   function automatic target_e target(logic [31:RegBits] addr, logic write);
     if (addr[31:InstrBits] == '0) return write ? ToNone : ToInstr;
     if (addr[31:DataBits] == (32 - DataBits)'(32'h2000_0000 >> DataBits)) return ToData;
     if (Units && addr[31:SlotsBits] == (32 - SlotsBits)'(32'h3000_0000 >> SlotsBits))
       return ToSlots;
+    if (Units && Headers &&
+        addr[31:FlowBits+6] == (26 - FlowBits)'(32'h3001_0000 >> (FlowBits + 6)))
+      return write ? ToTemplates : ToNone;
     if (addr == (32 - RegBits)'(32'h4000_0000 >> RegBits)) return ToRegs;
     if (addr[31:28] == 4'h3 || addr[31:16] == 16'h4001) return ToExt;
     return ToNone;
@@ -281,22 +288,26 @@ module hyb_soc
   end
 
   // ---- the send path; its registers have their values a cycle after the write ----
-  logic go_q, free_q, leave_q;
+  logic go_q, free_q, leave_q, header_q;
   always_ff @(posedge clk_i) begin
     go_q <= cpu_rst_n && regs_out.DFU_GO.v.swmod;
     free_q <= cpu_rst_n && regs_out.FREE.v.swmod;
     leave_q <= cpu_rst_n && regs_out.LEAVE.v.swmod;
+    header_q <= cpu_rst_n && regs_out.HEADER_GO.v.swmod;
   end
 
   wire slot_ready;
   wire [SlotBits-1:0] next_slot;
   wire [2**SlotBits-1:0] dma_done, dma_error;
   wire [2**SlotBits-1:0][15:0] psum;
-  wire [31:0] left;
+  wire [31:0] left, header_dropped;
+  wire header_busy;
   if (Units) begin : gen_units
     hyb_send #(
       .SlotBits(SlotBits),
-      .SlotLog(SlotLog)
+      .SlotLog(SlotLog),
+      .FlowBits(FlowBits),
+      .Headers(Headers)
     ) u_send (
       .clk_i,
       .rst_ni(cpu_rst_n),
@@ -323,6 +334,25 @@ module hyb_soc
       .leave_slot_i(regs_out.LEAVE.v.value[SlotLog+:SlotBits]),
       .leave_length_i(regs_out.LEAVE_LENGTH.v.value),
       .left_o(left),
+      .template_i(begins && to == ToTemplates),
+      .template_word_i(data_addr[FlowBits+5:2]),
+      .template_data_i(data_wdata),
+      .header_i(header_q),
+      .header_flow_i(regs_out.HEADER_FLOW.flow.value),
+      .header_v6_i(regs_out.HEADER_FLOW.v6.value),
+      .header_stamps_i(regs_out.HEADER_FLOW.stamps.value),
+      .header_seq_i(regs_out.HEADER_SEQ.v.value),
+      .header_ack_i(regs_out.HEADER_ACK.v.value),
+      .header_val_i(regs_out.HEADER_VAL.v.value),
+      .header_ecr_i(regs_out.HEADER_ECR.v.value),
+      .header_window_i(regs_out.HEADER_FIELDS.window.value),
+      .header_flags_i(regs_out.HEADER_FIELDS.flags.value),
+      .header_tos_i(regs_out.HEADER_FIELDS.tos.value),
+      .header_host_i({regs_out.HEADER_FLOW.host.value, 8'd0, regs_out.HEADER_FROM.v.value}),
+      .header_slot_i(regs_out.HEADER_GO.v.value[SlotLog+:SlotBits]),
+      .header_length_i(regs_out.HEADER_GO.v.value[SlotLog-1:0]),
+      .header_busy_o(header_busy),
+      .header_dropped_o(header_dropped),
       .ar_valid_o,
       .ar_ready_i,
       .ar_addr_o,
@@ -345,6 +375,8 @@ module hyb_soc
     assign dma_error = '0;
     assign psum = '0;
     assign left = '0;
+    assign header_busy = 1'b0;
+    assign header_dropped = '0;
     assign ar_valid_o = 1'b0;
     assign ar_addr_o = '0;
     assign ar_len_o = '0;
@@ -353,8 +385,8 @@ module hyb_soc
     assign m_tkeep_o = '0;
     assign m_tvalid_o = 1'b0;
     assign m_tlast_o = 1'b0;
-    wire unused_units = &{1'b0, go_q, free_q, leave_q, ar_ready_i, r_valid_i, r_data_i, r_bad_i,
-        m_tready_i, slots_rdata};
+    wire unused_units = &{1'b0, go_q, free_q, leave_q, header_q, ar_ready_i, r_valid_i, r_data_i,
+        r_bad_i, m_tready_i, slots_rdata};
   end
 
   always_comb begin
@@ -364,6 +396,9 @@ module hyb_soc
     regs_in.MEMORY.instr.next = 16'(1 << (InstrBits - 10));
     regs_in.MEMORY.data.next = 16'(1 << (DataBits - 10));
     regs_in.UNITS.send.next = Units;
+    regs_in.UNITS.headers.next = Units && Headers;
+    regs_in.HEADER_BUSY.v.next = header_busy;
+    regs_in.HEADER_DROPPED.v.next = header_dropped;
     regs_in.READY.v.next = slot_ready;
     regs_in.ADDRESS.v.next = slot_ready ? 32'h3000_0000 | 32'(next_slot) << SlotLog : '0;
     regs_in.DMA_DONE.v.next = dma_done;
