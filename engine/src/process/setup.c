@@ -6,9 +6,9 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "boot_secret.h"
 #include "hosts/shared.h"
-#include "base/log.h"
 #include "setup.h"
 
 int setup_secret(struct options *o, uint64_t *netio_seed)
@@ -99,9 +99,10 @@ int setup_settle(const struct options *o, const struct netio *n, struct netio_in
         return EXIT_CONFIG;
     }
     if (o->engines < info->queues)
-        log_warning("the interface has %u receive queues, and %u in use: what arrives in the others "
-                    "is lost. Use --engines %u, or fewer queues ('ethtool -L IFNAME combined %u')",
-                    info->queues, o->engines, info->queues, o->engines);
+        log_warning(
+            "the interface has %u receive queues, and %u in use: what arrives in the others "
+            "is lost. Use --engines %u, or fewer queues ('ethtool -L IFNAME combined %u')",
+            info->queues, o->engines, info->queues, o->engines);
     return -1;
 }
 
