@@ -23,8 +23,13 @@ def rack():
         yield r
 
 
-@pytest.mark.parametrize("back_end", ["af_xdp-generic", "tap"])
-@pytest.mark.parametrize("card", cards.CARDS)
+# virtio-net's AF_XDP does not serve yet: docs/CARDS.md, Limits.
+AF_XDP_CARDS = [name for name in cards.CARDS if name != "virtio-net"]
+CELLS = [(name, "tap") for name in cards.CARDS]
+CELLS += [(name, "af_xdp-generic") for name in AF_XDP_CARDS]
+
+
+@pytest.mark.parametrize(("card", "back_end"), CELLS)
 def test_a_card_in_every_state(rack, card, back_end):
     result = cards_runs.cell(rack, card, back_end, SIZE)
     assert result["switched"][0] == "all on"
@@ -32,13 +37,13 @@ def test_a_card_in_every_state(rack, card, back_end):
     assert result["link"].startswith("connections last")
 
 
-@pytest.mark.parametrize("card", ["e1000", "e1000e", "vmxnet3"])
+@pytest.mark.parametrize("card", AF_XDP_CARDS)
 def test_a_driver_without_native_mode_is_refused(rack, card):
     result = cards_runs.cell(rack, card, "af_xdp-native", SIZE)
     assert "use mode=generic or mode=auto" in result["refused"]
 
 
-@pytest.mark.parametrize("card", cards.CARDS)
+@pytest.mark.parametrize("card", AF_XDP_CARDS)
 def test_a_large_transfer(rack, card):
     try:
         cards_runs.begin(rack, card, "af_xdp-generic")
