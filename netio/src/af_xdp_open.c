@@ -201,6 +201,9 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
         return -1;
     if (!cfg->shared && queue == 0 && open_announcements(x, ifname, err))
         return -1;
+    /* Attaching a native program makes virtio_net open a pair of queues more, and its host sends
+     * into it. */
+    x->n.info.queues = ifctl_get_queues(ifname);
     offer(x, ifname);
     describe(x, mtu);
     return 0;

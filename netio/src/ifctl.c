@@ -109,18 +109,36 @@ int ifctl_set_address(const char *name, const uint8_t ip[4], unsigned prefix_len
     return request(name, SIOCSIFNETMASK, &ifr);
 }
 
+/* Reads the numbers of queues. Returns 0, or -1 when the driver does not report them. */
+static int get_channels(const char *name, struct ethtool_channels *channels)
+{
+    struct ifreq ifr;
+
+    memset(channels, 0, sizeof(*channels));
+    channels->cmd = ETHTOOL_GCHANNELS;
+    memset(&ifr, 0, sizeof(ifr));
+    ifr.ifr_data = (void *)channels;
+    return request(name, SIOCETHTOOL, &ifr);
+}
+
 uint32_t ifctl_get_queues(const char *name)
 {
-    struct ethtool_channels channels = {.cmd = ETHTOOL_GCHANNELS};
-    struct ifreq ifr;
-    uint32_t queues;
+    struct ethtool_channels channels;
+    uint32_t queues = 0;
 
-    memset(&ifr, 0, sizeof(ifr));
-    ifr.ifr_data = (void *)&channels;
-    if (request(name, SIOCETHTOOL, &ifr))
-        return 1;
-    queues = channels.rx_count + channels.combined_count;
+    if (get_channels(name, &channels) == 0)
+        queues = channels.rx_count + channels.combined_count;
     return queues ? queues : 1;
+}
+
+uint32_t ifctl_get_most_queues(const char *name)
+{
+    struct ethtool_channels channels;
+    uint32_t most = 0, now = ifctl_get_queues(name);
+
+    if (get_channels(name, &channels) == 0)
+        most = channels.max_rx + channels.max_combined;
+    return most > now ? most : now;
 }
 
 int ifctl_strips_vlan(const char *name)

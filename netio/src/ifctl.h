@@ -18,6 +18,8 @@ int ifctl_set_up(const char *name);
 int ifctl_set_address(const char *name, const uint8_t ip[4], unsigned prefix_len);
 /* Returns the receive queues of the interface; 1 when the driver does not report them. */
 uint32_t ifctl_get_queues(const char *name);
+/* Returns how many receive queues it can have ('ethtool -L'), at least as many as it has. */
+uint32_t ifctl_get_most_queues(const char *name);
 /* Gets the name of its driver ("veth"). Returns 0, or -1 with errno set when the driver does not
  * report it. */
 int ifctl_get_driver(const char *name, char *driver, size_t size);

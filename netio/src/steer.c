@@ -122,7 +122,7 @@ static int load_with(struct steer *s, const char *ifname, uint32_t flags)
     if (program && sockets && rodata && addresses && places && bss)
         result = bpf_program__set_flags(program, flags);
     if (result == 0)
-        result = bpf_map__set_max_entries(sockets, ifctl_get_queues(ifname));
+        result = bpf_map__set_max_entries(sockets, ifctl_get_most_queues(ifname));
     if (result == 0)
         result = bpf_map__set_initial_value(rodata, &s->config, sizeof(s->config));
     if (result == 0)

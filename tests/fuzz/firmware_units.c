@@ -47,7 +47,7 @@ void soc_print_number(uint32_t n)
     (void)n;
 }
 
-int soc_units(void)
+uint32_t soc_units(void)
 {
     return 0;
 }

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from tests.lab import paths
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 STORE = paths.OUT / "guest"
 QEMU = "qemu-system-x86_64"
@@ -87,23 +87,40 @@ class _Archive:
         self.folder(os.path.dirname(name))
         self._entry(name, 0o100755, content)
 
+    def link(self, name: str, target: str) -> None:
+        self.folder(os.path.dirname(name))
+        self._entry(name, 0o120777, target.encode())
+
     def end(self) -> bytes:
         self._entry("TRAILER!!!", 0)
         return bytes(self.data)
 
 
-def _initial_files(programs: Sequence[Path], modules: Sequence[str]) -> bytes:
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as f:
+        return f.read(4) == b"\x7fELF"
+
+
+def _initial_files(
+    programs: Sequence[Path], modules: Sequence[str], files: Mapping[str, Path | bytes | str]
+) -> bytes:
     a = _Archive()
-    for name in ("proc", "sys", "dev", "tmp", "bin"):
+    for name in ("proc", "sys", "dev", "tmp", "run", "bin"):
         a.folder(name)
     a.file("init", INIT.replace("MODULES", " ".join(modules)).encode())
     a.file("bin/busybox", BUSYBOX.read_bytes())
     for module in modules:
         (path,) = STORE.glob(f"lib/modules/*/kernel/**/{module}.ko")
         a.file(f"modules/{module}.ko", path.read_bytes())
-    libraries = {lib for p in programs for lib in _libraries(p)}
-    for lib in sorted(libraries):
+    more = [p for p in files.values() if isinstance(p, Path) and _is_elf(p)]
+    libraries = {lib for p in (*programs, *more) for lib in _libraries(p)}
+    for lib in sorted(libraries - {Path(f"/{name}") for name in files}):
         a.file(str(lib).lstrip("/"), lib.read_bytes())
+    for name, content in files.items():
+        if isinstance(content, str):
+            a.link(name, content)
+        else:
+            a.file(name, content.read_bytes() if isinstance(content, Path) else content)
     for program in programs:
         a.file(f"bin/{program.name}", program.read_bytes())
     return a.end()
@@ -114,6 +131,11 @@ class Guest:
 
     modules   kernel modules, in loading order
     devices   options of QEMU; a socket is replaced by the number of its descriptor
+    files     more files, by their path without the first slash: a path of this machine, content,
+              or the target of a symbolic link (str)
+    keep      further descriptors that the options name
+    memory    in megabytes
+    append    words for the kernel's command line
     """
 
     def __init__(
@@ -121,25 +143,32 @@ class Guest:
         programs: Sequence[Path],
         modules: Sequence[str],
         devices: Sequence[str | socket.socket],
+        *,
+        files: Mapping[str, Path | bytes | str] | None = None,
+        keep: Sequence[int] = (),
+        memory: int = 256,
+        cpu: str = "qemu64",
+        append: str = "",
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="guest-"))
         initrd, self.console = self.folder / "initrd", self.folder / "console"
-        initrd.write_bytes(_initial_files(programs, modules))
+        initrd.write_bytes(_initial_files(programs, modules, files or {}))
         (kernel,) = STORE.glob("boot/vmlinuz-*")
         self.line, theirs = socket.socketpair()
         sockets = [theirs, *(d for d in devices if isinstance(d, socket.socket))]
         words = [str(d.fileno()) if isinstance(d, socket.socket) else d for d in devices]
-        command = [QEMU, "-accel", "tcg", "-m", "256M", "-nodefaults", "-no-reboot"]
-        command += ["-object", "memory-backend-memfd,id=ram,size=256M,share=on"]
+        command = [QEMU, "-accel", "tcg", "-cpu", cpu, "-m", f"{memory}M"]
+        command += ["-nodefaults", "-no-reboot"]
+        command += ["-object", f"memory-backend-memfd,id=ram,size={memory}M,share=on"]
         command += ["-machine", "q35,memory-backend=ram", "-display", "none"]
         command += ["-kernel", str(kernel), "-initrd", str(initrd)]
-        command += ["-append", "console=ttyS0 intel_iommu=on panic=-1"]
+        command += ["-append", f"console=ttyS0 intel_iommu=on no_timer_check panic=-1 {append}"]
         command += ["-chardev", f"socket,id=line,fd={theirs.fileno()}"]
         command += ["-serial", f"file:{self.console}", "-serial", "chardev:line"]
         options = "".join(w if w.endswith("=") else f"{w}\n" for w in words).split()
         self.process = subprocess.Popen(
             [*command, *options],
-            pass_fds=[s.fileno() for s in sockets],
+            pass_fds=[*(s.fileno() for s in sockets), *keep],
             stdin=subprocess.DEVNULL,
             stdout=(self.folder / "qemu").open("wb"),
             stderr=subprocess.STDOUT,

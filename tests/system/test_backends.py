@@ -132,3 +132,15 @@ def test_capture_of_what_passes(make_lab, tmp_path):
     assert "Flags [S]" in out
     assert "Flags [S.]" in out
     assert "HTTP/1.1 200 OK" in out
+
+
+def test_queues_without_an_engine_are_reported():
+    """Flows that a card spreads over them would be lost."""
+    with netns.Pair(queues=2) as pair:
+        with toed.Toed(pair) as one:
+            proc.wait_until(lambda: "ready" in one.proc.text(), "ready", proc=one.proc)
+            assert "2 receive queues, and 1 in use" in one.proc.text()
+            assert "--engines 2" in one.proc.text()
+        with toed.Toed(pair, engines=2) as both:
+            proc.wait_until(lambda: "ready" in both.proc.text(), "ready", proc=both.proc)
+            assert "in use" not in both.proc.text()

@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "boot_secret.h"
 #include "hosts/shared.h"
 #include "setup.h"
@@ -97,6 +98,11 @@ int setup_settle(const struct options *o, const struct netio *n, struct netio_in
                  info->queues, info->queues, o->engines, o->engines);
         return EXIT_CONFIG;
     }
+    if (o->engines < info->queues)
+        log_warning(
+            "the interface has %u receive queues, and %u in use: what arrives in the others "
+            "is lost. Use --engines %u, or fewer queues ('ethtool -L IFNAME combined %u')",
+            info->queues, o->engines, info->queues, o->engines);
     return -1;
 }
 

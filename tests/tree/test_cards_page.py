@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/CARDS.md is what scripts/cards makes of the record of its last run."""
+
+import importlib.machinery
+import importlib.util
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts/cards"
+
+
+def load():
+    loader = importlib.machinery.SourceFileLoader("cards_script", str(SCRIPT))
+    spec = importlib.util.spec_from_loader("cards_script", loader)
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_of_the_record():
+    done = subprocess.run([SCRIPT, "check"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_each_cell_is_on_the_page():
+    script = load()
+    record = json.loads(script.RECORD.read_text())
+    cells = {f"{c} {b}" for c in script.cards.CARDS for b in script.BACK_ENDS}
+    assert set(record["cells"]) <= cells
+    page = script.page(record)
+    assert all(f"| {name.replace(' ', ' | ')} |" in page for name in cells)
+    record["cells"]["e1000 tap"]["link"] = "something else"
+    assert "something else" in script.page(record) != page
+
+
+@pytest.mark.parametrize("words", [[], ["run", "0"], ["run", "x"], ["write", "it"], ["--help"]])
+def test_usage(words):
+    done = subprocess.run([SCRIPT, *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "scripts/cards run" in done.stderr
+    assert done.stdout == ""
