@@ -112,7 +112,7 @@ class OverIdeal:
         run = webserver.OverIdeal(self.folder, case)
         # The worker has hardly run before the measurement, and hardly runs after it.
         found, used = run(
-            ["--connections", self.connections, "--time", seconds, "--warmup", 0],
+            ["--connections", self.connections, "--duration", seconds, "--warmup", 0],
             lambda _toe, _worker: cpu.of,
             timeout=seconds + 30,
         )

@@ -125,7 +125,7 @@ def rate(load: str, flows: int, seconds: float, *, pin: bool = True) -> dict:
         stack.callback(server.kill)
         # Each connection is used before the measurement, so that its buffers are allocated.
         warm = max(0.5, flows / 100_000)
-        argv = link.ask("--connections", flows, "--json", "--quiet", "--time", seconds)
+        argv = link.ask("--connections", flows, "--json", "--quiet", "--duration", seconds)
         argv += ["--warmup", warm]
         if at_once := min(LOADS[load], flows):
             argv += ["--at-once", at_once]
@@ -178,7 +178,7 @@ def idle(kind: type, flows: int, *, pin: bool = True) -> dict[str, dict[str, int
         link = _open(kind, flows, stack, pin=pin)
         server = link.serve()
         stack.callback(server.kill)
-        argv = link.ask("--idle", flows - 1, "--time", 1, "--warmup", 1)
+        argv = link.ask("--idle", flows - 1, "--duration", 1, "--warmup", 1)
         client = link.client.start(loadgen.pinned(link.cores[1], argv), env=link.settings(1))
         stack.callback(client.kill)
         proc.wait_until(

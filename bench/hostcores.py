@@ -89,7 +89,7 @@ class Host(multicore.System):
         server = loadgen.serve(self.pair.client, "bulk", where, *about, core=sender)
         wrap = self.toed.wrapped if self.toed else loadgen.plain
         args = ["bulk", "--to", where, "--direction", "down", *about, "--connections", len(hosts)]
-        args += ["--time", options.seconds, "--warmup", options.warmup]
+        args += ["--duration", options.seconds, "--warmup", options.warmup]
         before = self._now(hosts)
         try:
             found = loadgen.run(

@@ -123,7 +123,7 @@ class Link:
         """Run a client of `toehold bench` against its server once; return its result."""
         busy = ["--busy"] if self.busy else []
         server = self._serve(role, *serve, *busy)
-        times = ["--time", seconds, "--warmup", warmup, "--timeout", 20]
+        times = ["--duration", seconds, "--warmup", warmup, "--timeout", 20]
         try:
             return loadgen.run(
                 self.client,

@@ -115,7 +115,7 @@ class System:
 
     def ask(self, *args: object, seconds: float) -> dict:
         (core,) = self.place["client"]
-        args = [*args, "--time", seconds]
+        args = [*args, "--duration", seconds]
         return loadgen.run(self.pair.client, *args, core=core, timeout=seconds + 60)
 
     def used(self, server: webserver.Nginx) -> dict[str, float]:

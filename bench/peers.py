@@ -103,7 +103,7 @@ class Peer(links.InlineVeth):
 
     def _answers(self) -> bool:
         try:
-            args = ["--to", f"{self.ip}:{links.PORT}", "--time", 0.1, "--timeout", 2, "--busy"]
+            args = ["--to", f"{self.ip}:{links.PORT}", "--duration", 0.1, "--timeout", 2, "--busy"]
             options = {"wrap": self.on_client, "core": self.cores[1], "env": self.env}
             loadgen.run(self.client, "pingpong", *args, **options)
         except proc.Failed:

@@ -82,7 +82,7 @@ class Side:
         found = loadgen.run(
             self.pair.client,
             self.load.mode,
-            *[*self.where, *self.load.args, "--time", options.seconds],
+            *[*self.where, *self.load.args, "--duration", options.seconds],
             *["--warmup", options.warmup, "--timeout", 20],
             timeout=options.seconds + options.warmup + 60,
         )

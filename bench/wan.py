@@ -72,7 +72,7 @@ Job = tuple[str, str, Callable[[], Sample]]
 
 
 def times_of(seconds: float) -> list[object]:
-    return ["--time", seconds, "--warmup", 0, "--timeout", 20]
+    return ["--duration", seconds, "--warmup", 0, "--timeout", 20]
 
 
 def relay_brief(counted: Mapping) -> Sample:

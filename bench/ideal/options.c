@@ -27,7 +27,7 @@ static const char help[] =
     "  --get PATH         the request is GET PATH, HTTP/1.1 (/)\n"
     "  --request FILE     the request is the content of FILE, up to 16384 bytes\n"
     "  --rate R           open loop: R requests a second, latency from when each was due\n"
-    "  --time S           measured for S seconds (10)\n"
+    "  --duration S       measured for S seconds (10)\n"
     "  --warmup S         before that (1)\n"
     "  --timeout S        for the first answers, and for the last (10)\n"
     "  --help, --version\n"
@@ -57,7 +57,7 @@ static const struct option long_options[] = {
     {"get", required_argument, NULL, OPT_GET},
     {"request", required_argument, NULL, OPT_REQUEST},
     {"rate", required_argument, NULL, OPT_RATE},
-    {"time", required_argument, NULL, OPT_TIME},
+    {"duration", required_argument, NULL, OPT_TIME},
     {"warmup", required_argument, NULL, OPT_WARMUP},
     {"timeout", required_argument, NULL, OPT_TIMEOUT},
     {"help", no_argument, NULL, OPT_HELP},
@@ -153,7 +153,7 @@ static int parse_one(struct ideal_options *o, int opt, const char *arg)
     case OPT_RATE:
         return decimal("rate", arg, 1e-3, 1e9, &i->rate);
     case OPT_TIME:
-        return seconds("time", arg, 1e-3, &i->time_ns);
+        return seconds("duration", arg, 1e-3, &i->time_ns);
     case OPT_WARMUP:
         return seconds("warmup", arg, 0, &i->warmup_ns);
     case OPT_TIMEOUT:

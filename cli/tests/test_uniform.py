@@ -15,21 +15,8 @@ TOEHOLD = None
 
 # What each verb is for. A verb that reports has -j, --json; one that changes something of the
 # system or of a TOE has -n, --dry-run. A new verb belongs to one of these sets, or to several.
-REPORTS = {
-    *(
-        "doctor",
-        "flows",
-        "trace",
-        "top",
-        "capture",
-        "stats",
-        "config",
-        "offload",
-        "reg",
-        "rtt",
-        "tune",
-    )
-}
+REPORTS = {"doctor", "flows", "trace", "top", "capture", "stats", "config", "offload", "reg", "rtt"}
+REPORTS |= {"tune"}
 CHANGES = {"run", "offload", "reg", "tune"}
 OTHER_FORMAT = {"metrics"}  # OpenMetrics
 OTHER_PROGRAM = {"bench"}

@@ -13,7 +13,7 @@ from tests.lab.ideal import IP, Ideal
 
 pytestmark = pytest.mark.sanitize
 OK, FAILURE, USAGE, CONFIG, ERRORS = 0, 1, 2, 3, 6
-QUICK = ["--time", "0.3", "--warmup", "0.1"]
+QUICK = ["--duration", "0.3", "--warmup", "0.1"]
 
 
 def serve(ideal: Ideal, role: str, *args: object, env: dict | None = None) -> proc.Proc:
@@ -30,7 +30,7 @@ def counted(server: proc.Proc) -> dict:
 def test_each_request_is_answered_once(per_connection):
     args = ["--connections", 20, "--requests-per-connection", per_connection]
     with (
-        Ideal(*args, "--time", 1, "--warmup", 0.1) as ideal,
+        Ideal(*args, "--duration", 1, "--warmup", 0.1) as ideal,
         serve(ideal, "http", "--size", 3000) as server,
     ):
         code, found = ideal.result(20)
@@ -100,7 +100,7 @@ def test_nginx_with_two_workers(tmp_path):
 
 
 def test_a_program_that_dies_leaves_its_requests_unanswered():
-    args = ["--connections", 4, "--time", patience.seconds(1), "--warmup", 0, "--timeout", 1]
+    args = ["--connections", 4, "--duration", patience.seconds(1), "--warmup", 0, "--timeout", 1]
     with Ideal(*args) as ideal, serve(ideal, "http") as server:
         proc.wait_until(lambda: used(ideal) == 4, "all connections are open")
         server.kill()
@@ -111,7 +111,7 @@ def test_a_program_that_dies_leaves_its_requests_unanswered():
 
 
 def test_what_is_unanswered_since_the_warm_up_is_counted():
-    args = ["--connections", 5, "--time", 0.2, "--warmup", patience.seconds(1), "--timeout", 1]
+    args = ["--connections", 5, "--duration", 0.2, "--warmup", patience.seconds(1), "--timeout", 1]
     with Ideal(*args) as ideal, serve(ideal, "http") as server:
         proc.wait_until(lambda: used(ideal) == 5, "all connections are open", proc=ideal.proc)
         server.send_signal(signal.SIGSTOP)
