@@ -81,6 +81,8 @@ module header (
   wire [1:0][7:0][31:0] low = dut.gen_half[0].u_templates.content;
   wire [1:0][7:0][31:0] high = dut.gen_half[1].u_templates.content;
   logic [7:0][63:0] lines;
+  // bytes in the order of the wire
+  // verilog_lint: waive-start packed-dimensions-range-ordering
   logic [0:63][7:0] t;
   always_comb begin
     for (int i = 0; i < 8; i++) lines[i] = {high[dut.job.flow][i], low[dut.job.flow][i]};
@@ -97,6 +99,7 @@ module header (
   logic [0:27][7:0] tcp;
   logic [0:65][7:0] four;
   logic [0:85][7:0] six;
+  // verilog_lint: waive-stop packed-dimensions-range-ordering
   logic [15:0] ip_checksum;
   always_comb begin
     tcp = {dut.job.seq, dut.job.ack, dut.job.stamps ? 8'h80 : 8'h50, dut.job.flags,
