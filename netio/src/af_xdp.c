@@ -214,8 +214,8 @@ static unsigned take(struct af_xdp *x, const struct xdp_desc *d, struct netio_fr
     return 1;
 }
 
-/* Handles a frame from a veth peer, whose kernel may have left the checksum to a device that does
- * not exist. */
+/* Handles a frame from a peer on this machine, whose kernel may have left the checksum to a device
+ * that does not exist. */
 static void settle_checksum(const struct af_xdp *x, struct netio_frame *f)
 {
     struct partial p;
@@ -255,7 +255,7 @@ static unsigned af_xdp_rx(struct netio *n, struct netio_frame *frames, unsigned 
 
         if (!take(x, xsk_ring_cons__rx_desc(&x->sock.rx, index + i), f))
             continue;
-        if (x->veth)
+        if (x->partial)
             settle_checksum(x, f);
         n->stats.rx_bytes += f->len;
         got++;

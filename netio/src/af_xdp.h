@@ -42,7 +42,8 @@ struct af_xdp {
     uint32_t held;        /* buffers of netio_rx_hold() */
     uint32_t send_pieces; /* buffers of the largest frame to send */
     uint32_t tx_flags;    /* of frames to fill */
-    int veth;             /* received frames may have no checksum */
+    int veth;
+    int partial; /* received frames may have no checksum */
     unsigned ifindex;
     uint32_t ifqueue;
     int groups_fd;                  /* groups.h; -1: no IPv6, or another queue has it */

@@ -18,11 +18,16 @@
 #include "ifctl.h"
 #include "spec.h"
 
-static int is_veth(const char *ifname)
+static int has_driver(const char *ifname, const char *name)
 {
     char driver[32];
 
-    return ifctl_get_driver(ifname, driver, sizeof(driver)) == 0 && strcmp(driver, "veth") == 0;
+    return ifctl_get_driver(ifname, driver, sizeof(driver)) == 0 && strcmp(driver, name) == 0;
+}
+
+static int is_veth(const char *ifname)
+{
+    return has_driver(ifname, "veth");
 }
 
 static int check_interface(struct af_xdp *x, const char *ifname, uint32_t queue,
@@ -89,20 +94,25 @@ static int set_sizes(struct af_xdp *x, const struct netio_err *err)
 /*
  * Sets the offered features. In copy mode the kernel computes the checksums that metadata request,
  * if the device does not. In zero-copy only the driver could, and one that cannot ignores the
- * request. Between two veths a checksum may be omitted: nothing can damage the frame there.
+ * request. Between two veths a checksum may be omitted: nothing can damage the frame there. So it
+ * is between a guest's virtio_net and its host (VIRTIO_NET_F_GUEST_CSUM), unless a native program
+ * is attached: the driver then asks the host for checksums.
  */
 static void offer(struct af_xdp *x, const char *ifname)
 {
+    int generic = steer_is_generic(x->steer);
+
     x->veth = is_veth(ifname);
+    x->partial = x->veth || (generic && has_driver(ifname, "virtio_net"));
     if (x->sock.metadata && !x->sock.zero_copy)
         x->n.info.offered |= NETIO_O_TX_CSUM;
     if (x->sock.metadata && !x->sock.zero_copy && x->scratch)
         x->n.info.offered |= NETIO_O_SG;
-    if (x->veth)
+    if (x->partial)
         x->n.info.offered |= NETIO_O_RX_CSUM | NETIO_O_PARTIAL;
     /* With a native program the peer's kernel segments frames; a generic one receives them
      * unsegmented. */
-    if (x->veth && x->sock.sg && steer_is_generic(x->steer))
+    if (x->partial && x->sock.sg && generic)
         x->n.info.offered |= NETIO_O_LRO;
 }
 

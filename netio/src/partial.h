@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * partial.h - received frames whose TCP or UDP checksum the sending kernel left to a device that
- * does not compute it (CHECKSUM_PARTIAL over veth). The field contains only the sum of the
- * pseudo-header.
+ * does not compute it (CHECKSUM_PARTIAL over veth, or to a guest's virtio_net). The field contains
+ * only the sum of the pseudo-header.
  */
 #ifndef TOE_NETIO_PARTIAL_H
 #define TOE_NETIO_PARTIAL_H
