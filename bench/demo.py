@@ -300,7 +300,7 @@ def arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--connections", type=running.number, default=64, help="wrk keeps this many open (64)"
     )
     parser.add_argument("--netio", choices=["auto", "af_xdp", "tap"], default="auto")
-    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "demo.json")
+    parser.add_argument("--out", type=running.result, default=paths.OUT / "bench" / "demo.json")
     options = parser.parse_args(argv)
     for name in ("seconds", "samples", "connections"):
         if getattr(options, name) < 1:

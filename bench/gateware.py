@@ -264,7 +264,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=running.number, default=2, help="runs at a time (2)")
     parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
     parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
-    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "gateware.json")
+    parser.add_argument("--out", type=running.result, default=paths.OUT / "bench" / "gateware.json")
     options = parser.parse_args()
     if unknown := set(options.fpcs) - set(FPCS):
         parser.error(f"--fpcs: no build with {unknown}; there are {list(FPCS)}")

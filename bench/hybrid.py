@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from pathlib import Path
 
 from bench import report, running, terminal
 from tests.lab import paths, proc
@@ -193,7 +192,7 @@ def arguments() -> argparse.Namespace:
     )
     text = ",".join(map(str, DELAYS))
     parser.add_argument("--delays", type=running.numbers, default=DELAYS, help=text)
-    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "hybrid.json")
+    parser.add_argument("--out", type=running.result, default=paths.OUT / "bench" / "hybrid.json")
     return parser.parse_args()
 
 

@@ -345,7 +345,7 @@ def main() -> int:
     )
     parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
     parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
-    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "rtt.json")
+    parser.add_argument("--out", type=running.result, default=paths.OUT / "bench" / "rtt.json")
     return running.carry_out("rtt", parser.parse_args(), run)
 
 

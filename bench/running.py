@@ -44,6 +44,15 @@ def numbers(text: str) -> list[int]:
     return values
 
 
+def result(text: str) -> Path:
+    """Parse the name of the file that a bench writes at its end: what it cannot write is an error
+    before minutes of measuring."""
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"'{text}' is a directory: name a file in it")
+    return path
+
+
 def chosen(of: Mapping[str, object]) -> Callable[[str], list[str]]:
     """Return a parser of names of a table, as in "linux,toed_wire", or "none"."""
 
@@ -76,7 +85,7 @@ def arguments(
     )
     parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
     parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
-    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / f"{name}.json")
+    parser.add_argument("--out", type=result, default=paths.OUT / "bench" / f"{name}.json")
     return parser
 
 

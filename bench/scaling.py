@@ -138,7 +138,7 @@ def main() -> int:
     )
     parser.add_argument("--no-plots", action="store_true", help="without matplotlib")
     parser.add_argument("--plots-only", action="store_true", help="draw what --out holds")
-    parser.add_argument("--out", type=running.Path, default=paths.OUT / "bench" / "scaling.json")
+    parser.add_argument("--out", type=running.result, default=paths.OUT / "bench" / "scaling.json")
     return running.carry_out("scaling", parser.parse_args(), run, root=False)
 
 

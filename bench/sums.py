@@ -11,7 +11,6 @@ import argparse
 import json
 import statistics
 import sys
-from pathlib import Path
 
 from bench import report, running
 from tests.lab import paths, proc
@@ -71,7 +70,7 @@ def main() -> int:
         formatter_class=argparse.RawTextHelpFormatter,
     )
     parser.add_argument("--rounds", type=running.number, default=31, help="of each (31)")
-    parser.add_argument("--out", type=Path, default=paths.OUT / "bench" / "sums.json")
+    parser.add_argument("--out", type=running.result, default=paths.OUT / "bench" / "sums.json")
     options = parser.parse_args()
     samples = measure(options.rounds)
     found = medians(samples)

@@ -259,6 +259,16 @@ def run(name: str, tmp_path, *args: object) -> dict:
     return json.loads(out.read_text())
 
 
+@pytest.mark.parametrize(
+    "name", ["patterns", "peers", "rtt", "hybrid", "scaling", "sums", "gateware"]
+)
+def test_a_directory_is_no_result(name, tmp_path):
+    argv = ["/usr/bin/python3", "-B", "-m", f"bench.{name}", "--out", tmp_path]
+    done = proc.run(argv, cwd=paths.ROOT, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"'{tmp_path}' is a directory: name a file in it" in done.stderr
+
+
 SHORT = ["--samples", 1, "--seconds", "0.2", "--warmup", "0.1", "--no-plots"]
 
 
