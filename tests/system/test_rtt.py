@@ -65,13 +65,13 @@ class Stretch:
     @contextlib.contextmanager
     def wire(self, *argv: object):
         """Runs the wire; the yielded list gets its counters when it has ended."""
-        told: list[dict] = []
+        reports: list[dict] = []
         command = [PYTHON, PROGRAMS / "wire.py", "srv0", "far0", *argv]
         with self.middle.start(command, name="wire") as p:
             proc.wait_until(lambda: "wire" in p.text(), "the wire", proc=p)
-            yield told
+            yield reports
             assert p.stop() == 0, p.tail()
-            told.append(json.loads(p.text().splitlines()[-1]))
+            reports.append(json.loads(p.text().splitlines()[-1]))
 
     @contextlib.contextmanager
     def responder(self, at: str = "7"):
@@ -161,13 +161,13 @@ def check_figures(result: dict) -> None:
     ],
 )
 def test_a_probe_takes_the_time_of_the_wire(stretch, probe):
-    with listens(stretch, 64), stretch.wire("--delay-ms", 4) as told, stretch.responder():
+    with listens(stretch, 64), stretch.wire("--delay-ms", 4) as reports, stretch.responder():
         result = stretch.measure(*probe, "--count", 60)
     counts = result["counts"]
     assert (result["samples"], counts["sent"], counts["answered"]) == (60, 60, 60)
     assert counts["lost"] == counts["duplicates"] == counts["late"] == counts["unstamped"] == 0
     assert result["rtt_ns"]["min"] >= 8 * MS  # there and back
-    assert told[0]["passed"] >= 60
+    assert reports[0]["passed"] >= 60
     assert result["source"]["name"] == "software" and result["source"]["resolution_ns"] == 1
     assert "SO_TIMESTAMPING" in result["source"]["what"]
     # port 80 of IPv6 has no listener, and its RST is an answer too
@@ -186,11 +186,11 @@ def test_a_longer_wire_is_longer_by_its_length(stretch):
 
 def test_each_lost_probe_is_counted_and_named(stretch, tmp_path):
     file = tmp_path / "samples.csv"
-    with stretch.wire("--drop", 5) as told, stretch.responder():
+    with stretch.wire("--drop", 5) as reports, stretch.responder():
         result = stretch.measure(
             *("--udp", f"{FAR}:7", "--count", 50, "--timeout-ms", 3000, "--csv", file)
         )
-    assert result["counts"]["lost"] == told[0]["dropped"] == 10
+    assert result["counts"]["lost"] == reports[0]["dropped"] == 10
     assert result["samples"] == 40
     rows = list(csv.DictReader(file.open(newline="")))
     lost = sorted(int(r["seq"]) for r in rows if r["state"] == "lost")
@@ -200,27 +200,27 @@ def test_each_lost_probe_is_counted_and_named(stretch, tmp_path):
 
 @pytest.mark.parametrize("probe", [["--udp", f"{FAR}:7"], ["--icmp", FAR]])
 def test_duplicates_are_no_samples(stretch, probe):
-    with stretch.wire("--double", 4) as told, stretch.responder():
+    with stretch.wire("--double", 4) as reports, stretch.responder():
         # it ends with the last reply, and does not wait for a duplicate of the same probe
         result = stretch.measure(*probe, "--count", 43)
-    assert result["counts"]["duplicates"] == told[0]["doubled"] == 10, result["counts"]
+    assert result["counts"]["duplicates"] == reports[0]["doubled"] == 10, result["counts"]
     assert (result["samples"], result["counts"]["lost"]) == (43, 0), result["counts"]
 
 
 def test_a_probe_that_is_overtaken_is_counted(stretch):
-    with stretch.wire("--overtake", 5) as told, stretch.responder():
+    with stretch.wire("--overtake", 5) as reports, stretch.responder():
         # no frame overtakes the last one: 51 are sent
         result = stretch.measure("--udp", f"{FAR}:7", "--count", 51)
-    assert result["counts"]["reordered"] == told[0]["overtaken"] == 10
+    assert result["counts"]["reordered"] == reports[0]["overtaken"] == 10
     assert (result["samples"], result["counts"]["lost"]) == (51, 0)
 
 
 def test_an_answer_after_its_time_is_late_and_its_probe_lost(stretch):
-    with stretch.wire("--slow", "10:2500") as told, stretch.responder():
+    with stretch.wire("--slow", "10:2500") as reports, stretch.responder():
         result = stretch.measure(
             *("--udp", f"{FAR}:7", "--count", 60, "--timeout-ms", 2000, "--interval-us", 30000)
         )
-    assert told[0]["slowed"] == 6
+    assert reports[0]["slowed"] == 6
     assert result["counts"]["lost"] == 6 and result["samples"] == 54
     # the replies to the last ones may arrive after the receiver has closed
     assert 1 <= result["counts"]["late"] <= 6
@@ -325,9 +325,9 @@ def test_questions_over_udp_are_timed(stretch, match):
 
 def test_losses_of_others_are_counted(stretch):
     tag = ["--match", "tag", "--tag-offset", 12, "--timeout-ms", 2900]
-    with stretch.wire("--drop", 4) as told, stretch.responder(), stretch.watching(*tag) as seen:
+    with stretch.wire("--drop", 4) as reports, stretch.responder(), stretch.watching(*tag) as seen:
         stretch.measure("--udp", f"{FAR}:7", "--count", 40, "--timeout-ms", 3000)
-    assert seen[0]["counts"]["lost"] == told[0]["dropped"] == 10
+    assert seen[0]["counts"]["lost"] == reports[0]["dropped"] == 10
     assert seen[0]["samples"] == 30
 
 
@@ -353,7 +353,7 @@ def tcp_rounds(stretch, rounds: int, size: int = 100) -> None:
 
 
 def test_segments_are_timed_by_their_acknowledgements(stretch):
-    with stretch.wire("--delay-ms", 2) as told, stretch.watching("--match", "tcp") as seen:
+    with stretch.wire("--delay-ms", 2) as reports, stretch.watching("--match", "tcp") as seen:
         tcp_rounds(stretch, 20)
     result = seen[0]
     # SYN, the requests, FIN; segments covered by a later acknowledgement are not timed (that of the
@@ -362,7 +362,7 @@ def test_segments_are_timed_by_their_acknowledgements(stretch):
     assert result["samples"] + counts["covered"] + counts.get("in_flight", 0) == 22
     assert result["samples"] >= 20
     assert result["rtt_ns"]["min"] >= 4 * MS
-    assert result["counts"]["ambiguous"] == 0 and told[0]["dropped"] == 0
+    assert result["counts"]["ambiguous"] == 0 and reports[0]["dropped"] == 0
     (flow,) = result["flows"]
     assert re.fullmatch(rf"{NEAR}:\d+ {FAR}:80", flow["flow"])
 
@@ -370,10 +370,10 @@ def test_segments_are_timed_by_their_acknowledgements(stretch):
 def test_what_was_sent_again_is_no_sample(stretch):
     tcp = ["--match", "tcp", "--timeout-ms", 5000]
     for _ in range(5):
-        with stretch.wire("--delay-ms", 2, "--drop", 7) as told, stretch.watching(*tcp) as seen:
+        with stretch.wire("--delay-ms", 2, "--drop", 7) as reports, stretch.watching(*tcp) as seen:
             tcp_rounds(stretch, 25)
         result = seen[0]
-        assert told[0]["dropped"] >= 5
+        assert reports[0]["dropped"] >= 5
         assert result["counts"]["ambiguous"] >= 1
         assert result["rtt_ns"]["min"] >= 4 * MS
         if result["rtt_ns"]["max"] < 150 * MS:
@@ -396,12 +396,12 @@ def test_outputs_agree(stretch, tmp_path):
     times = [int(r["rtt_ns"]) for r in rows if r["state"] == "ok"]
     assert {r["source"] for r in rows} == {"software"}
     assert {r["resolution_ns"] for r in rows} == {"1"}
-    told = result["rtt_ns"]
-    assert (min(times), max(times), len(times)) == (told["min"], told["max"], 45)
-    assert math.isclose(statistics.fmean(times), told["mean"], rel_tol=1e-6)
-    assert math.isclose(statistics.pstdev(times), told["deviation"], rel_tol=1e-4)
+    reports = result["rtt_ns"]
+    assert (min(times), max(times), len(times)) == (reports["min"], reports["max"], 45)
+    assert math.isclose(statistics.fmean(times), reports["mean"], rel_tol=1e-6)
+    assert math.isclose(statistics.pstdev(times), reports["deviation"], rel_tol=1e-4)
     nearest = sorted(times)[math.ceil(0.9 * 45) - 1]
-    assert math.isclose(nearest, told["percentiles"]["90"], rel_tol=0.002)
+    assert math.isclose(nearest, reports["percentiles"]["90"], rel_tol=0.002)
     root = ElementTree.parse(tmp_path / "s.svg").getroot()
     ns = "{http://www.w3.org/2000/svg}"
     assert len(root.findall(f"{ns}circle")) == 45
