@@ -313,7 +313,38 @@ static void test_gso_is_switched(void **state)
     talk_end(&t);
 }
 
+/* A segment is not the last of a burst if a full one follows: no PSH before the end. */
+static void test_push_ends_the_burst(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_open(&t);
+    talk_send(&t, 3 * 1460);
+    assert_int_equal(talk_hear(&t, F_ACK, 0, 0, 1460).flags & F_PSH, 0);
+    assert_int_equal(talk_hear(&t, F_ACK, 1460, 0, 1460).flags & F_PSH, 0);
+    assert_int_equal(talk_hear(&t, F_ACK, 2 * 1460, 0, 1460).flags & F_PSH, F_PSH);
+    talk_end(&t);
+}
+
 /* ---- keep-alive (RFC 9293 3.8.4) ---- */
+
+/* A probe is sent once, also if other segments leave before it is answered. */
+static void test_keepalive_once(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_open(&t);
+    talk_set(&t, TOEC_OPT_KEEPIDLE, 60);
+    talk_set(&t, TOEC_OPT_KEEPALIVE, 1);
+    craft_pass(&t.s, 61 * SEC);
+    talk_hear(&t, F_ACK, (uint32_t)-1, 0, 0);
+    talk_send(&t, 10);
+    talk_hear(&t, F_ACK, 0, 0, 10);
+    talk_silence(&t);
+    talk_end(&t);
+}
 
 /* RFC 9293 MUST-27, MAY-5. */
 static void test_keepalive(void **state)
@@ -384,6 +415,8 @@ int main(void)
         cmocka_unit_test(test_gso),
         cmocka_unit_test(test_gso_is_switched),
         cmocka_unit_test(test_keepalive),
+        cmocka_unit_test(test_keepalive_once),
+        cmocka_unit_test(test_push_ends_the_burst),
         cmocka_unit_test(test_idle),
     };
 

@@ -62,6 +62,7 @@ static void test_receiver(void **state)
     talk_hear(&t, F_ACK | F_ECE, 0, 1500, 0);
     craft_poll(&t.s);
     talk_hear(&t, F_ACK, 0, 1600, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_ecn_ce), 5);
     talk_end(&t);
 }
 

@@ -96,6 +96,31 @@ static void test_records_sent_again(void **state)
     talk_end(&t);
 }
 
+/* A tail loss probe (RFC 8985 7.3) begins after the boundary, also if it is the only one. */
+static void test_probe_of_the_tail(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    t.sack = 1;
+    talk_passive(&t);
+    talk_set(&t, TOEC_OPT_NODELAY, 1);
+    record(&t, 100);
+    talk_send(&t, 200);
+    pushed(&t, F_ACK, 0, 100);
+    pushed(&t, F_ACK, 100, 200);
+    do {
+        craft_pass(&t.s, 10 * MSEC);
+    } while (!craft_next(&t.s, &g));
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_timeouts), 0);
+    assert_int_equal(g.seq - t.iss - 1, 100);
+    assert_int_equal(g.len, 200);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
 /* The probe of a closed window, and what a small window takes, end at the record. */
 static void test_probe_of_a_closed_window(void **state)
 {
@@ -275,10 +300,15 @@ static void test_any_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_records_stay_apart), cmocka_unit_test(test_offload_ends_at_a_record),
-        cmocka_unit_test(test_records_sent_again), cmocka_unit_test(test_probe_of_a_closed_window),
-        cmocka_unit_test(test_fin_joins),          cmocka_unit_test(test_full),
-        cmocka_unit_test(test_nothing_to_mark),    cmocka_unit_test(test_any_records),
+        cmocka_unit_test(test_records_stay_apart),
+        cmocka_unit_test(test_offload_ends_at_a_record),
+        cmocka_unit_test(test_records_sent_again),
+        cmocka_unit_test(test_probe_of_a_closed_window),
+        cmocka_unit_test(test_probe_of_the_tail),
+        cmocka_unit_test(test_fin_joins),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_nothing_to_mark),
+        cmocka_unit_test(test_any_records),
     };
 
     return cmocka_run_group_tests_name("tcp_eor", tests, NULL, NULL);

@@ -45,6 +45,32 @@ static void test_refused(void **state)
     sim_stop(&s);
 }
 
+/* A RST whose neighbour does not answer is dropped, and not counted as sent. */
+static void test_refused_unreachable(void **state)
+{
+    struct tseg g = seg_make(5000, 81, F_ACK, 100, 777);
+    uint64_t sent, dropped;
+    struct sim s;
+    unsigned i;
+
+    (void)state;
+    craft_init(&s);
+    craft_start(&s);
+    s.peer_silent = 1;
+    craft_pass(&s, 300 * SEC); /* its neighbour entry has expired */
+    for (i = 0; i < 100; i++) {
+        sent = sim_count(&s, 0, TOEC_C_tcp_rst_sent);
+        dropped = sim_count(&s, 0, TOEC_C_tx_unresolved_drop);
+        craft_send(&s, &g);
+        if (sim_count(&s, 0, TOEC_C_tx_unresolved_drop) > dropped)
+            break;
+        craft_pass(&s, 500 * MSEC);
+    }
+    assert_true(i < 100);
+    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_rst_sent), sent);
+    sim_stop(&s);
+}
+
 /* A listener answers an ACK with a RST, ignores a RST, drops anything else (RFC 9293 3.10.7.2). */
 static void test_listen_states(void **state)
 {
@@ -334,6 +360,8 @@ static void test_cookie_forged(void **state)
     craft_send(&s, &g);
     assert_int_equal(craft_expect(&s).flags, F_RST);
     assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_cookies_taken), 0);
+    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_cookies_bad), 2002);
+    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_syn_received), 5);
     assert_int_equal(s.host[0].opened, 4);
     sim_stop(&s);
 }
@@ -405,6 +433,43 @@ static void test_martians(void **state)
     craft_send_raw(&s, shorty, 12);
     assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_bad_header), 1);
     craft_expect_none(&s);
+    sim_stop(&s);
+}
+
+/* Without a flood, an ACK that belongs to nothing is no bad cookie. */
+static void test_stray_ack_is_no_cookie(void **state)
+{
+    struct tseg g = seg_make(4000, 80, F_ACK, 5001, 77);
+    struct sim s;
+
+    (void)state;
+    craft_listen(&s);
+    craft_send(&s, &g);
+    assert_int_equal(craft_expect(&s).flags, F_RST);
+    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_cookies_bad), 0);
+    sim_stop(&s);
+}
+
+/* A client may send what the cookie's SYN-ACK offered, 4,096 bytes, and no more. */
+static void test_cookie_window(void **state)
+{
+    struct tseg g, said;
+    struct sim s;
+    uint32_t i;
+
+    (void)state;
+    flood_init(&s, 1);
+    syn_from(&s, 4000, 0);
+    said = craft_expect(&s);
+    assert_int_equal(said.wnd, 4096);
+    for (i = 0; i < 5; i++) {
+        g = seg_make(4000, 80, F_ACK, 5001 + i * 1000, said.seq + 1);
+        g.len = 1000;
+        g.payload_at = i * 1000;
+        craft_send(&s, &g);
+    }
+    assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_cookies_taken), 1);
+    assert_int_equal(conn_read(s.host[0].conns, 9000), 4096);
     sim_stop(&s);
 }
 
@@ -511,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_cookie_and_small_buffer),
         cmocka_unit_test(test_passive_open),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_unreachable),
         cmocka_unit_test(test_listen_states),
         cmocka_unit_test(test_syn_ack_lost),
         cmocka_unit_test(test_data_completes_handshake),
@@ -522,6 +588,8 @@ int main(void)
         cmocka_unit_test(test_cookie),
         cmocka_unit_test(test_cookie_forged),
         cmocka_unit_test(test_cookie_old),
+        cmocka_unit_test(test_stray_ack_is_no_cookie),
+        cmocka_unit_test(test_cookie_window),
         cmocka_unit_test(test_flow_pool),
         cmocka_unit_test(test_martians),
         cmocka_unit_test(test_defer),

@@ -122,6 +122,7 @@ static void test_rto_skips_sacked(void **state)
     talk_say(&t, F_ACK, 0, 3 * MSS, 0);
     talk_hear(&t, F_ACK, 3 * MSS, 0, MSS);
     talk_silence(&t);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_reneging), 0);
     talk_end(&t);
 }
 
@@ -142,6 +143,7 @@ static void test_reneging(void **state)
     talk_skip(&t);
     craft_pass(&t.s, 2 * SEC);
     talk_hear(&t, F_ACK, MSS, 0, MSS);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_reneging), 1);
     talk_end(&t);
 }
 
@@ -413,6 +415,26 @@ static void test_neighbour_lost(void **state)
     talk_end(&t);
 }
 
+/* A tail loss probe that found no room is not sent when a recovery has begun since. */
+static void test_probe_yields_to_recovery(void **state)
+{
+    static const uint32_t blocks[] = {MSS, 4 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    under_way(&t, 1, 5);
+    t.s.host[0].tx_room = 0;
+    while (talk_count(&t, TOEC_C_tcp_tail_probes) == 0)
+        craft_pass(&t.s, 10 * MSEC);
+    talk_sack(&t, 0, 0, blocks);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
+    t.s.host[0].tx_room = -1;
+    craft_poll(&t.s);
+    talk_hear(&t, F_ACK, 0, 0, MSS);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
 /* A flow that only receives has a pending ACK and an unresolved neighbour: no data times out. */
 static void test_neighbour_lost_while_receiving(void **state)
 {
@@ -458,6 +480,7 @@ int main(void)
         cmocka_unit_test(test_frag_needed),
         cmocka_unit_test(test_icmp_hard_and_soft),
         cmocka_unit_test(test_neighbour_lost),
+        cmocka_unit_test(test_probe_yields_to_recovery),
         cmocka_unit_test(test_neighbour_lost_while_receiving),
     };
 

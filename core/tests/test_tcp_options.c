@@ -60,7 +60,10 @@ static void test_almost_the_usual(void **state)
     (void)state;
     assert_true(g.has_ts && g.tsval == 7 && g.tsecr == 9);
     memcpy(o, usual, 12);
-    o[1] = 0; /* the end of the list */
+    o[0] = 0; /* the end of the list */
+    assert_false(parse(TOEC_TH_ACK, o, 12, 0).has_ts);
+    memcpy(o, usual, 12);
+    o[1] = 0; /* ... after the first byte */
     assert_false(parse(TOEC_TH_ACK, o, 12, 0).has_ts);
     memcpy(o, usual, 12);
     o[2] = 77;

@@ -99,6 +99,27 @@ static void test_enough_follows(void **state)
     talk_end(&t);
 }
 
+/* A range of eight bytes is searched, as by Linux (tcp_probe_threshold); a smaller one is not. */
+static void test_smallest_range(void **state)
+{
+    unsigned range;
+
+    (void)state;
+    for (range = 7; range <= 8; range++) {
+        struct talk t;
+        uint32_t heard = 0;
+
+        talk_init(&t);
+        t.s.host[0].cfg.mtu_probing = TOEC_MTU_PROBING_ALWAYS;
+        t.sack = 1;
+        t.mss = (int)(BASE + range);
+        talk_passive(&t);
+        assert_int_equal(write_out(&t, 8 * BASE, &heard), range == 8 ? BASE + 4 : BASE);
+        assert_int_equal(probes(&t), range == 8);
+        talk_end(&t);
+    }
+}
+
 /* ---- the cost of a lost probe ---- */
 
 /* R4821-02: the loss of a probe alone is not treated as congestion. */
@@ -269,6 +290,33 @@ static void test_too_big(void **state)
     talk_end(&t);
 }
 
+/* An error about a segment of the size in use ends the search above the MTU that it reports. */
+static void test_too_big_below_the_search(void **state)
+{
+    struct talk t;
+    uint32_t heard = 4 * BASE, longest = 0;
+    unsigned i;
+
+    (void)state;
+    begin(&t);
+    talk_send(&t, 4 * BASE);
+    frag_needed(&t, 600);
+    assert_int_equal(talk_info(&t).pmtu, 600);
+    talk_skip(&t);
+    talk_say(&t, F_ACK, 0, 4 * BASE, 0);
+    for (i = 0; i < 20; i++) {
+        uint32_t n = write_out(&t, 12 * BASE, &heard);
+
+        longest = n > longest ? n : longest;
+        craft_pass(&t.s, RTT);
+        talk_skip(&t);
+        talk_say(&t, F_ACK, 0, heard, 0);
+    }
+    assert_int_equal(longest, 560);
+    assert_int_equal(probes(&t), 0);
+    talk_end(&t);
+}
+
 /* ... and if the probe is acknowledged all the same, the message is disregarded. */
 static void test_too_big_was_wrong(void **state)
 {
@@ -285,9 +333,10 @@ static void test_too_big_was_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_enough_follows),      cmocka_unit_test(test_lost_probe),
-        cmocka_unit_test(test_lost_probe_and_more), cmocka_unit_test(test_headway),
-        cmocka_unit_test(test_search_rests),        cmocka_unit_test(test_too_big),
+        cmocka_unit_test(test_enough_follows),    cmocka_unit_test(test_smallest_range),
+        cmocka_unit_test(test_lost_probe),        cmocka_unit_test(test_lost_probe_and_more),
+        cmocka_unit_test(test_headway),           cmocka_unit_test(test_search_rests),
+        cmocka_unit_test(test_too_big),           cmocka_unit_test(test_too_big_below_the_search),
         cmocka_unit_test(test_too_big_was_wrong),
     };
 

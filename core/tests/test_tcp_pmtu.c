@@ -98,6 +98,21 @@ static void test_floor(void **state)
     }
 }
 
+/* The floor itself is a size that paths have: DF stays. */
+static void test_at_the_floor(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    under_way(&t, 1);
+    frag_needed(&t, 0, 552);
+    g = craft_expect(&t.s);
+    assert_int_equal(g.len, 512);
+    assert_true(g.df);
+    talk_end(&t);
+}
+
 /* R1191-04: a router that reports no MTU. The plateau below the quoted datagram's 1000 bytes is
  * 508, the floor 552. */
 static void test_plateau(void **state)
@@ -129,6 +144,24 @@ static void test_doubted_and_refuted(void **state)
     assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_refuted), 1);
     craft_pass(&t.s, 300 * MSEC); /* a timeout of another segment */
     assert_int_equal(talk_info(&t).pmtu, 1500);
+    talk_end(&t);
+}
+
+/* An ACK up to the segment that the message quotes says nothing about that segment. */
+static void test_doubted_until_acked(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    under_way(&t, 1);
+    talk_say(&t, F_ACK, 0, MSS, 0);
+    talk_send(&t, 2 * MSS);
+    talk_skip(&t);
+    frag_needed(&t, 2 * MSS, 600);
+    talk_say(&t, F_ACK, 0, 2 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_refuted), 0);
+    talk_say(&t, F_ACK, 0, 3 * MSS, 0);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_refuted), 1);
     talk_end(&t);
 }
 
@@ -373,6 +406,29 @@ static void test_listener_options(void **state)
     talk_end(&t);
 }
 
+/* The size that a black hole leaves has not arrived yet: an error that reports a smaller one is
+ * believed. */
+static void test_error_after_black_hole(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_init(&t);
+    t.s.host[0].cfg.mtu_probing = TOEC_MTU_PROBING_BLACK_HOLE;
+    talk_passive(&t);
+    talk_send(&t, 3 * MSS);
+    while (talk_count(&t, TOEC_C_tcp_black_holes) == 0)
+        craft_pass(&t.s, 50 * MSEC);
+    talk_skip(&t);
+    talk_say(&t, F_ACK, 0, 100,
+             0); /* less than a segment: it ends the timeouts, and shows no size */
+    talk_skip(&t);
+    frag_needed(&t, 100, 600);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_pmtu_doubted), 0);
+    assert_int_equal(talk_info(&t).pmtu, 600);
+    talk_end(&t);
+}
+
 /* R4821-01: smaller segments after full ones have timed out three times. */
 static void test_black_hole(void **state)
 {
@@ -594,6 +650,9 @@ int main(void)
         cmocka_unit_test(test_reduction),
         cmocka_unit_test(test_forged),
         cmocka_unit_test(test_floor),
+        cmocka_unit_test(test_at_the_floor),
+        cmocka_unit_test(test_doubted_until_acked),
+        cmocka_unit_test(test_error_after_black_hole),
         cmocka_unit_test(test_plateau),
         cmocka_unit_test(test_doubted_and_refuted),
         cmocka_unit_test(test_doubted_and_confirmed),

@@ -165,6 +165,7 @@ static void test_dsack_widens(void **state)
     talk_sack(&t, 0, 2 * MSS, dup);     /* the retransmission is a duplicate */
     assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_received), 1);
     assert_int_equal(rack_of(&t)->reo_more, 1);
+    assert_int_equal(rack_of(&t)->reo_persist, 15); /* of 16: this recovery ends with the DSACK */
     talk_sack(&t, 0, 2 * MSS, dup); /* more DSACKs than retransmissions: no effect */
     assert_int_equal(rack_of(&t)->reo_more, 1);
     assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_ignored), 1);
@@ -175,6 +176,41 @@ static void test_dsack_widens(void **state)
     sack(&t, 10, 11, 12);
     ms = ms_until(&t, 10);
     assert_in_range(ms, 49, 52); /* 2 * 100 / 4 */
+    talk_end(&t);
+}
+
+static void dsack(struct talk *t, uint32_t ack, uint32_t segment)
+{
+    uint32_t dup[6] = {segment * MSS, (segment + 1) * MSS, 0, 0, 0, 0};
+
+    talk_sack(t, 0, ack * MSS, dup);
+}
+
+/* ... not for each of several in a round trip; the next round trip's counts again. */
+static void test_dsacks_of_rounds(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    begin(&t, 10);
+    sack(&t, 0, 2, 5);
+    craft_pass(&t.s, 5 * MSEC);
+    assert_int_equal(talk_skip(&t), 2); /* segments 0 and 1 */
+    talk_say(&t, F_ACK, 0, 5 * MSS, 0); /* they were late */
+    dsack(&t, 5, 0);
+    dsack(&t, 5, 1);
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_dsack_received), 2);
+    assert_int_equal(rack_of(&t)->reo_more, 1);
+    talk_say(&t, F_ACK, 0, 10 * MSS, 0);
+    t.c->flow->cwnd = 10 * MSS;
+    talk_send(&t, 10 * MSS);
+    talk_skip(&t);
+    craft_pass(&t.s, RTT);
+    sack(&t, 10, 11, 15);
+    ms_until(&t, 10);
+    talk_say(&t, F_ACK, 0, 15 * MSS, 0);
+    dsack(&t, 15, 10);
+    assert_int_equal(rack_of(&t)->reo_more, 2);
     talk_end(&t);
 }
 
@@ -551,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_reordering_seen),
         cmocka_unit_test(test_order_of_blocks),
         cmocka_unit_test(test_dsack_widens),
+        cmocka_unit_test(test_dsacks_of_rounds),
         cmocka_unit_test(test_window_narrows),
         cmocka_unit_test(test_most_recent_only),
         cmocka_unit_test(test_too_early_for_the_retransmission),

@@ -53,6 +53,70 @@ static void test_holes_then_rescue(void **state)
     talk_end(&t);
 }
 
+/* ... once per recovery: not again for data sent since. */
+static void test_one_rescue(void **state)
+{
+    static const uint32_t b[] = {4 * MSS, 7 * MSS, MSS, 3 * MSS, 0, 0};
+    static const uint32_t rest[] = {4 * MSS, 7 * MSS, 0, 0};
+    struct talk t;
+
+    (void)state;
+    begin(&t, 7);
+    talk_send(&t, 2 * MSS);
+    talk_skip(&t);
+    talk_sack(&t, 0, 0, b);
+    talk_skip(&t);
+    craft_pass(&t.s, RTT);
+    talk_sack(&t, 0, 3 * MSS, rest);
+    craft_pass(&t.s, 30 * MSEC);
+    talk_sack(&t, 0, 3 * MSS, rest);
+    talk_hear(&t, F_ACK, 8 * MSS, 0, MSS);
+    talk_send(&t, MSS);
+    talk_hear(&t, F_ACK, 9 * MSS, 0, MSS);
+    craft_pass(&t.s, RTT + 30 * MSEC);
+    talk_sack(&t, 0, 3 * MSS, rest);
+    talk_silence(&t);
+    talk_end(&t);
+}
+
+static void records(struct talk *t, unsigned n, uint32_t len)
+{
+    while (n--) {
+        assert_int_equal(conn_write(t->c, len, 1), len);
+        assert_int_equal(toec_eor(t->s.host[0].stack, t->c->flow), 0);
+    }
+    craft_poll(&t->s);
+}
+
+/* PRR always permits a segment when nothing is in flight, however little was delivered (RFC 9937
+ * 6). Records of 10 bytes are delivered, one of 1460 is lost. */
+static void test_prr_with_nothing_in_flight(void **state)
+{
+    static const uint32_t first[] = {1470, 1500, 0, 0};
+    static const uint32_t second[] = {1510, 1540, 1470, 1500, 0, 0};
+    struct talk t;
+
+    (void)state;
+    begin(&t, 0);
+    talk_set(&t, TOEC_OPT_NODELAY, 1);
+    records(&t, 1, 10);
+    records(&t, 1, MSS);
+    records(&t, 3, 10);
+    assert_int_equal(talk_skip(&t), 5);
+    craft_pass(&t.s, 10 * MSEC);
+    records(&t, 4, 10);
+    assert_int_equal(talk_skip(&t), 4);
+    craft_pass(&t.s, RTT);
+    talk_sack(&t, 0, 0, first); /* the first two records are lost */
+    craft_pass(&t.s, 26 * MSEC);
+    talk_hear(&t, F_ACK, 0, 0, 10);
+    talk_silence(&t);
+    craft_pass(&t.s, 30 * MSEC);
+    talk_sack(&t, 0, 10, second); /* ... and another one of ten bytes */
+    talk_hear(&t, F_ACK, 10, 0, MSS);
+    talk_end(&t);
+}
+
 /* R6937-01, R6675-04, R6675-05: from 20 segments in flight down to 10 within the round trip, one
  * sent for every two delivered. */
 static void test_prr(void **state)
@@ -435,6 +499,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_holes_then_rescue),
+        cmocka_unit_test(test_prr_with_nothing_in_flight),
+        cmocka_unit_test(test_one_rescue),
         cmocka_unit_test(test_prr),
         cmocka_unit_test(test_prr_slow_start),
         cmocka_unit_test(test_many_blocks),

@@ -33,6 +33,37 @@ static void test_one_sample_per_round_trip(void **state)
     talk_end(&t);
 }
 
+/* Before its first ACK a flow has acknowledged the peer's SYN and no more: a segment behind a hole
+ * does not change the timestamp to echo. R7323-12. */
+static void test_hole_before_the_first_ack(void **state)
+{
+    struct talk t;
+    struct tseg g;
+
+    (void)state;
+    talk_init(&t);
+    t.ts = 1;
+    t.isn = 0x90000000u;
+    t.tsval = 1000;
+    talk_connect(&t);
+    craft_poll(&t.s);
+    g = craft_expect(&t.s);
+    t.iss = g.seq;
+    t.tsecr = g.tsval;
+    g = talk_seg(&t, F_SYN | F_ACK, (uint32_t)-1, 0, 0);
+    g.mss = 1460;
+    g.has_ts = 1;
+    craft_send(&t.s, &g);
+    t.tsval = 2000;
+    talk_put(&t, F_ACK, 100, 0, 10);
+    craft_poll(&t.s);
+    g = craft_expect(&t.s);
+    assert_int_equal(g.ack, t.isn + 1);
+    assert_int_equal(g.tsecr, 1000);
+    craft_forget(&t.s);
+    talk_end(&t);
+}
+
 /* R7323-06, R7323-13, R7323-14, R7323-17. */
 static void test_paws(void **state)
 {
@@ -257,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_sample_per_round_trip),
+        cmocka_unit_test(test_hole_before_the_first_ack),
         cmocka_unit_test(test_paws),
         cmocka_unit_test(test_missing_timestamps),
         cmocka_unit_test(test_paws_idle),

@@ -5,6 +5,8 @@
  */
 #include "tcptalk.h"
 
+#include "tcp/tcp.h"
+
 #define MSS 1460u
 #define RTT (100 * MSEC)
 
@@ -129,7 +131,7 @@ static void test_frto_real_loss(void **state)
     static const uint32_t fresh[] = {11 * MSS, 12 * MSS, 0, 0};
     struct talk t;
     struct tseg g;
-    unsigned sack, again = 0;
+    unsigned sack, i, again = 0;
 
     (void)state;
     for (sack = 0; sack < 2; sack++) {
@@ -152,6 +154,11 @@ static void test_frto_real_loss(void **state)
         assert_in_range(again, 1, 3);
         assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_timeouts), 0);
         assert_true(talk_info(&t).cwnd <= 3 * MSS);
+        if (!sack) { /* duplicates are counted up to 255 */
+            for (i = 0; i < 300; i++)
+                talk_say(&t, F_ACK, 0, MSS, 0);
+            assert_int_equal(t.c->flow->dupacks, 255);
+        }
         talk_end(&t);
     }
 }
