@@ -299,6 +299,27 @@ static void test_server_limit(void **state)
     talk_end(&t);
 }
 
+/* The ACK of a repeated SYN-ACK ends the count of timeouts: those of data begin at 0. */
+static void test_server_syn_ack_lost_once(void **state)
+{
+    uint32_t before;
+    struct talk t;
+
+    (void)state;
+    early(&t, 2);
+    craft_pass(&t.s, 1500 * MSEC);
+    talk_hear(&t, F_SYN | F_ACK, (uint32_t)-1, 10, 0);
+    talk_say(&t, F_ACK, 10, 0, 0);
+    conn_read(t.c, 10);
+    talk_send(&t, 8 * 1460);
+    talk_skip(&t);
+    before = talk_info(&t).ssthresh;
+    while (talk_count(&t, TOEC_C_tcp_timeouts) == 1)
+        craft_pass(&t.s, 50 * MSEC);
+    assert_true(talk_info(&t).ssthresh < before); /* R5681-05: the first timeout of a segment */
+    talk_end(&t);
+}
+
 /* A lost SYN-ACK is retransmitted alone, and given up in the end. */
 static void test_server_syn_ack_lost(void **state)
 {
@@ -482,6 +503,7 @@ static void test_client(void **state)
         assert_int_equal(g.fo_len, 8);
         assert_memory_equal(g.fo, server_cookie, 8);
         assert_int_equal(g.len, 500);
+        assert_int_equal(talk_count(&t, TOEC_C_tcp_fastopen_sent), 1);
         answer(&t, taken[i], -1);
         assert_int_equal(t.c->acked, taken[i]);
         toec_flow_info(t.s.host[0].stack, t.c->flow, &info);
@@ -666,6 +688,7 @@ int main(void)
         cmocka_unit_test(test_server_given_keys),
         cmocka_unit_test(test_server_limit),
         cmocka_unit_test(test_server_syn_ack_lost),
+        cmocka_unit_test(test_server_syn_ack_lost_once),
         cmocka_unit_test(test_server_data_lost),
         cmocka_unit_test(test_server_unlisten),
         cmocka_unit_test(test_server_under_flood),

@@ -377,6 +377,24 @@ static void test_timeout_spares_the_young(void **state)
 
 /* ---- the record ---- */
 
+/* A run that grows was sent when its last segment was. */
+static void test_time_of_a_growing_run(void **state)
+{
+    struct talk t;
+    unsigned n;
+
+    (void)state;
+    begin(&t, 0);
+    talk_send(&t, MSS);
+    n = rack_of(&t)->n;
+    t.s.now += 500 * USEC; /* within 1/32 of the RTT */
+    talk_send(&t, MSS);
+    assert_int_equal(rack_of(&t)->n, n);
+    assert_int_equal(rack_of(&t)->run[n - 1].sent, toec_stamp(t.s.now));
+    talk_skip(&t);
+    talk_end(&t);
+}
+
 /* The record is bounded, however often the flow sends, and covers all outstanding data. */
 static void test_record_is_bounded(void **state)
 {
@@ -595,6 +613,7 @@ int main(void)
         cmocka_unit_test(test_lost_retransmission),
         cmocka_unit_test(test_timeout_spares_the_young),
         cmocka_unit_test(test_record_is_bounded),
+        cmocka_unit_test(test_time_of_a_growing_run),
         cmocka_unit_test(test_wrap),
         cmocka_unit_test(test_probe),
         cmocka_unit_test(test_probe_finds_the_rest),

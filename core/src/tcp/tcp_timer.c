@@ -77,8 +77,6 @@ void toec_rtt_sample(struct toec_tcb *t, toec_u32 rtt)
         toec_i32 err = (toec_i32)(rtt - (t->srtt >> 3));
 
         t->srtt = (toec_u32)((toec_i32)t->srtt + err);
-        if (t->srtt == 0)
-            t->srtt = 1;
         if (err < 0)
             err = -err;
         t->rttvar = (toec_u32)((toec_i32)t->rttvar + err - (toec_i32)(t->rttvar >> 2));
