@@ -100,6 +100,21 @@ static void test_urgent_far_and_segmented(void **state)
     talk_end(&t);
 }
 
+/* A repeated pointer is reported once, also if it is only a byte ahead. */
+static void test_urgent_received_again(void **state)
+{
+    struct talk t;
+
+    (void)state;
+    talk_open(&t);
+    say_urgent(&t, 0, 0, 100, 101);
+    assert_int_equal(t.c->urgent, 1);
+    say_urgent(&t, 0, 100, 0, 1);
+    assert_int_equal(t.c->urgent, 1);
+    talk_skip(&t);
+    talk_end(&t);
+}
+
 /* RFC 9293 MUST-32, MUST-33: the application is notified when urgent data is announced, before its
  * bytes arrive, and when the pointer moves; the stream has every byte. */
 static void test_urgent_received(void **state)
@@ -521,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_urgent_into_closed_window),
         cmocka_unit_test(test_urgent_far_and_segmented),
         cmocka_unit_test(test_urgent_received),
+        cmocka_unit_test(test_urgent_received_again),
         cmocka_unit_test(test_urgent_at_zero_window),
         cmocka_unit_test(test_urgent_nonsense),
         cmocka_unit_test(test_urgent_errors),

@@ -244,6 +244,7 @@ static void test_fast_open_sends_data_with_the_syn(void **state)
     host_put(&w->y, TOE_CMD_CONNECT, TOE_F_CONNECT_FAST, PORT, 2, IP_A, 0);
     bench_run(&w->t, NS_PER_S);
     c = host_want(&w->y, TOE_CMD_CONNECT_READY);
+    assert_int_equal(toe_cmd_flags(&c), 0);
     assert_int_equal(toe_cmd_arg0(&c), 2);
     assert_int_equal(toe_cmd_arg1(&c), 1460 - 40);
     fy = toe_cmd_flow(&c);
