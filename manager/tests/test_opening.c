@@ -423,6 +423,25 @@ static void urgent_byte_replaced(void **state)
     toe_close(fd[1]);
 }
 
+/* A read that finds the urgent byte alone passes it: nothing is left unread at close(), which
+ * therefore ends the stream and does not reset the connection. */
+static void urgent_byte_passed(void **state)
+{
+    char in[4];
+    int fd[2];
+
+    (void)state;
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[0], "1", 1, MSG_OOB), 1);
+    harness_wait(fd[1], POLLPRI);
+    assert_int_equal(toe_recv(fd[1], in, sizeof(in), MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    toe_close(fd[1]);
+    harness_wait(fd[0], POLLIN);
+    assert_int_equal(toe_recv(fd[0], in, sizeof(in), 0), 0);
+    toe_close(fd[0]);
+}
+
 /* recvmsg() reports that the byte is urgent; SO_RCVLOWAT counts bytes after the mark as well. */
 static void urgent_byte_said(void **state)
 {
@@ -630,6 +649,7 @@ int main(void)
         TOE_TEST(urgent_byte_in_line),
         TOE_TEST(urgent_byte_alone),
         TOE_TEST(urgent_byte_replaced),
+        TOE_TEST(urgent_byte_passed),
         TOE_TEST(urgent_byte_said),
         TOE_TEST(handler_of_sigurg_reads),
         TOE_TEST(owners_of_sigurg),

@@ -178,8 +178,34 @@ static void receive_flags(void **state)
     assert_int_equal(toe_recv(fd[1], in, 1, MSG_OOB), -1);
     assert_int_equal(errno, EINVAL);
     assert_int_equal(toe_read(fd[1], in, 0), 0);
+    assert_int_equal(toe_readv(fd[1], v, 0), 0);
+    assert_int_equal(toe_readv(fd[1], v, -1), -1);
+    assert_int_equal(errno, EINVAL);
     assert_int_equal(toe_recv(fd[1], in, 0, MSG_DONTWAIT), -1); /* Linux waits for some */
     assert_int_equal(errno, EAGAIN);
+    toe_close(fd[0]);
+    toe_close(fd[1]);
+}
+
+/* Linux takes 1,024 vectors (UIO_MAXIOV), and no more. */
+static void as_many_vectors_as_linux(void **state)
+{
+    struct iovec v[1025];
+    char in[1025];
+    struct msghdr m = {.msg_iov = v, .msg_iovlen = 1024};
+    int fd[2];
+
+    (void)state;
+    for (unsigned i = 0; i < 1025; i++)
+        v[i] = (struct iovec){in + i, 1};
+    harness_pair(fd);
+    assert_int_equal(toe_send(fd[0], "abcdef", 6, 0), 6);
+    harness_wait(fd[1], POLLIN);
+    assert_int_equal(toe_recvmsg(fd[1], &m, 0), 6);
+    assert_memory_equal(in, "abcdef", 6);
+    m.msg_iovlen = 1025;
+    assert_int_equal(toe_recvmsg(fd[1], &m, 0), -1);
+    assert_int_equal(errno, EMSGSIZE);
     toe_close(fd[0]);
     toe_close(fd[1]);
 }
@@ -550,6 +576,7 @@ int main(void)
         TOE_TEST(v6_socket_has_mapped_names),
         TOE_TEST(wildcard_listener_takes_from_both),
         TOE_TEST(receive_flags),
+        TOE_TEST(as_many_vectors_as_linux),
         TOE_TEST(reset_is_told_to_who_only_sends),
         TOE_TEST(after_a_refused_connect),
         TOE_TEST(connect_to_nothing_disconnects),
