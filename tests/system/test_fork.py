@@ -169,6 +169,23 @@ def test_parent_blocked_in_send(r, peer):
     assert r("done(pid)") == 0
 
 
+def test_parent_blocked_in_sendfile(r, peer, tmp_path):
+    """Nor is anything of a file lost: sendfile() returns all that was asked for."""
+    data = bytes(i * 7 % 251 for i in range(5_000_000))
+    (tmp_path / "file").write_bytes(data)
+    r("a, b = socket.socketpair(); sent = []; f = open(path, 'rb')", path=str(tmp_path / "file"))
+    r("pid = child('b.recv(1); s.getpeername(); select.select([s], [], [])')")
+    r("move = lambda: sent.append(os.sendfile(s.fileno(), f.fileno(), 0, 5_000_000))")
+    r("t = threading.Thread(target=move); t.start()")
+    r.threads_sleep(1)
+    r("a.sendall(b'.')")
+    assert take(peer, len(data)) == data
+    r("t.join()")
+    assert r("sent") == [len(data)]
+    peer.sendall(b"x")
+    assert r("done(pid)") == 0
+
+
 @pytest.mark.parametrize("wait", ["poll", "select", "epoll"])
 def test_waits(r, peer, wait):
     """Both wait for the connection with objects made before and after the fork."""
