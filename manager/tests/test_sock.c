@@ -161,7 +161,7 @@ static void receive_flags(void **state)
 {
     char in[16] = "";
     int fd[2];
-    struct iovec v[2] = {{in, 2}, {in + 2, 8}};
+    struct iovec v[2] = {{in, 2}, {in + 2, 8}}, none = {in, 0};
 
     (void)state;
     harness_pair(fd);
@@ -180,6 +180,12 @@ static void receive_flags(void **state)
     assert_int_equal(toe_read(fd[1], in, 0), 0);
     assert_int_equal(toe_readv(fd[1], v, 0), 0);
     assert_int_equal(toe_readv(fd[1], v, -1), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_writev(fd[0], v, 0), 0);
+    assert_int_equal(toe_writev(fd[0], v, -1), -1);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(toe_writev(fd[0], &none, 1), 0);
+    assert_int_equal(toe_write(fd[0], in, SIZE_MAX), -1);
     assert_int_equal(errno, EINVAL);
     assert_int_equal(toe_recv(fd[1], in, 0, MSG_DONTWAIT), -1); /* Linux waits for some */
     assert_int_equal(errno, EAGAIN);
