@@ -128,6 +128,8 @@ static void msg_fastopen_nonblocking(void **state)
     char in[8];
 
     (void)state;
+    assert_int_equal(fast_send(fd, "", SIZE_MAX), -1);
+    assert_int_equal(errno, EINVAL);
     if (n < 0) { /* looptoe may have answered in the meantime */
         assert_int_equal(errno, EINPROGRESS);
         harness_wait(fd, POLLOUT);
