@@ -299,9 +299,10 @@ static void test_server_limit(void **state)
     talk_end(&t);
 }
 
-/* The ACK of a repeated SYN-ACK ends the count of timeouts: those of data begin at 0. */
+/* The ACK of a repeated SYN-ACK ends the count of timeouts. */
 static void test_server_syn_ack_lost_once(void **state)
 {
+    struct toec_info i;
     struct talk t;
 
     (void)state;
@@ -310,10 +311,9 @@ static void test_server_syn_ack_lost_once(void **state)
     talk_hear(&t, F_SYN | F_ACK, (uint32_t)-1, 10, 0);
     talk_say(&t, F_ACK, 10, 0, 0);
     talk_send(&t, 8 * 1460);
-    while (talk_count(&t, TOEC_C_tcp_timeouts) == 1)
+    for (i = talk_info(&t); talk_count(&t, TOEC_C_tcp_timeouts) == 1;)
         craft_pass(&t.s, 50 * MSEC);
-    assert_true(talk_info(&t).ssthresh < 0x7fffffff); /* R5681-05: the first timeout of a segment */
-    talk_skip(&t);
+    assert_true(talk_info(&t).ssthresh < i.ssthresh); /* R5681-05: a first timeout */
     talk_end(&t);
 }
 
