@@ -5,8 +5,12 @@ socket buffers and the delay of interrupts chosen end by end. The client sends, 
 
 from __future__ import annotations
 
+import os
+import signal
+import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
+from pathlib import Path
 
 from bench import links
 from tests.lab import netns, proc, toed
@@ -15,6 +19,7 @@ from tests.lab import netns, proc, toed
 ENV = {**links.room(512, 1 << 20), "TOEHOLD_BUSY_POLL_US": "0"}
 # Interrupts by time alone, not by the number of commands.
 BY_TIME = "65535"
+AUTO = "auto"
 
 
 class Linux(links.Linux):
@@ -85,6 +90,32 @@ class _Ends:
 
 
 class Toed(_Ends, links.ToedVeth):
+    """Each toed reads its moderation from a file of its own, and again when it is changed."""
+
+    def open(self, stack: ExitStack) -> None:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="toehold-bench-")))
+        self.file = folder / "toehold.toml"
+        self.toed_args = ["--config", self.file]
+        self.file.write_text(f'[toed]\nmoderation = "{AUTO}"\n')
+        super().open(stack)
+        self.moderations = [AUTO, AUTO]
+
+    def moderate(self, server: str, client: str) -> None:
+        """Set toed's own delay of frames at each end: "auto", "off" or microseconds."""
+        for end, wanted in enumerate((server, client)):
+            if wanted == self.moderations[end]:
+                continue
+            daemon = self.toeds[end].proc
+            self.file.write_text(f'[toed]\nmoderation = "{wanted}"\n')
+            before = daemon.text().count("SIGHUP: moderation")
+            os.kill(daemon.pid, signal.SIGHUP)
+            proc.wait_until(
+                lambda d=daemon, n=before: d.text().count("SIGHUP: moderation") > n,
+                f"moderation {wanted}",
+                proc=daemon,
+            )
+            self.moderations[end] = wanted
+
     def pinged(self, size: int, count: int) -> str:
         """As Linux's; a host of its own asks, as no kernel is at an end of this link."""
         off = [w for w in ("tx", "rx") if w not in self.offloads()]
