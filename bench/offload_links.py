@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
-from bench import links
+from bench import cpu, links
 from tests.lab import netns, proc, toed
 
 # What a TOE's programs have when nothing is changed: no polling, so that CPU time is work.
@@ -25,6 +25,8 @@ AUTO = "auto"
 class Linux(links.Linux):
     """A token bucket at each end paces it."""
 
+    system = "linux"
+
     def __init__(self, *, rate: int = 0, **options: object):
         super().__init__(**options)
         self.rate = rate
@@ -35,6 +37,9 @@ class Linux(links.Linux):
         for ns, interface in self.ends if self.rate else ():
             bucket = ["rate", f"{self.rate}bit", "burst", "16kb", "limit", "1mb"]
             ns.run(["tc", "qdisc", "replace", "dev", interface, "root", "tbf", *bucket])
+
+    def counted(self) -> dict[str, int]:
+        return {}
 
     def offloads(self) -> list[str]:
         return ["tso", "gso", "gro", "tx"]
@@ -58,6 +63,9 @@ class _Ends:
     """Environment of the server alone, and back ends that pace."""
 
     busy = False
+
+    def counted(self) -> dict[str, int]:
+        return {}
 
     def __init__(self, *, rate: int = 0, **options: object):
         super().__init__(env=ENV, **options)
@@ -90,7 +98,10 @@ class _Ends:
 
 
 class Toed(_Ends, links.ToedVeth):
-    """Each toed reads its moderation from a file of its own, and again when it is changed."""
+    """Each toed reads its moderation from a file, the server's or the client's again when it is to
+    change."""
+
+    system = "toed"
 
     def open(self, stack: ExitStack) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="toehold-bench-")))
@@ -116,6 +127,24 @@ class Toed(_Ends, links.ToedVeth):
             )
             self.moderations[end] = wanted
 
+    def engine_seconds(self) -> float:
+        """Return the CPU time of the server's engine."""
+        times = cpu.by_thread(self.toeds[0].proc.pid)
+        return sum(t for name, t in times.items() if name.startswith("toed-engine"))
+
+    def _engine(self) -> dict:
+        return self.toeds[0].stats()["engines"][0]
+
+    def counted(self) -> dict[str, int]:
+        """Return counters of the server's engine that do not depend on the machine's other load."""
+        found = self._engine()
+        names = ("sleeps", "moderated_sleeps", "interrupts")
+        frames = {name: found["netio"][name] for name in ("rx_frames", "rx_bytes")}
+        return {**{name: found["counters"][name] for name in names}, **frames}
+
+    def current_delay(self) -> int:
+        return self._engine()["netio"]["rx_delay_us"]
+
     def pinged(self, size: int, count: int) -> str:
         """As Linux's; a host of its own asks, as no kernel is at an end of this link."""
         off = [w for w in ("tx", "rx") if w not in self.offloads()]
@@ -129,6 +158,8 @@ class Toed(_Ends, links.ToedVeth):
 
 class Inline(_Ends, links.InlineVeth):
     """It sleeps when there is nothing to do."""
+
+    system = "inline"
 
     def pinged(self, size: int, count: int) -> str:
         """Nothing: its stack is that of toed."""
