@@ -242,7 +242,7 @@ def run(options: argparse.Namespace) -> None:
         options.samples, options.seconds, options.warmup = 1, 0.2, 0.05
         options.buffers, options.messages = [4096, LARGE], [MESSAGE]
         options.delays, options.connections, options.clients = [0, 100, 250], [1], [64]
-        options.directories, options.cache_mib = 8, 32
+        options.directories, options.cache_mib = min(8, options.directories), 32
     body = measure(options)
     found = offload_report.medians(body["samples"])
     goals = offload_report.goals_of(found, options.delays)

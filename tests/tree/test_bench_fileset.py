@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""bench/fileset.py: the files of SPECweb99 and the order of requests; bench/offload_web.py: what
-functions of a profile do."""
+"""bench/fileset.py: the files of SPECweb99 and the order of requests; bench/memory_limit.py;
+bench/offload_web.py: what functions of a profile do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import fileset, offload_web
+from bench import fileset, memory_limit, offload_web
+from tests.lab import proc
 
 REQUESTS = 40_000
 
@@ -60,6 +61,18 @@ def test_files_are_those_of_the_order(tmp_path: Path):
         of_class, number = str(path).split("class")[1].split("_")
         assert len(content) == fileset.size(int(of_class), int(number))
     assert {str(p) for p in written} >= {path[1:] for path in fileset.order(1, 100, seed=1)}
+
+
+@pytest.mark.skipif(bool(memory_limit.missing()), reason=str(memory_limit.missing()))
+def test_a_limit_of_memory_holds_a_process():
+    with proc.Proc(["sleep", "1000"], name="sleep") as sleeper:
+        with memory_limit.MemoryLimit(64 << 20) as limit:
+            limit.add([sleeper.pid])
+            files = [limit.folder / name for name in ("memory.max", "memory.limit_in_bytes")]
+            assert [f.read_text().strip() for f in files if f.exists()] == [str(64 << 20)]
+            assert str(sleeper.pid) in (limit.folder / "cgroup.procs").read_text().split()
+            sleeper.stop()
+        assert not limit.folder.exists()
 
 
 @pytest.mark.parametrize(
