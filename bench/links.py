@@ -136,7 +136,11 @@ class Link:
                 timeout=seconds + warmup + 60,
             )
         finally:
+            self._ending(server)
             server.stop()
+
+    def _ending(self, server: proc.Proc) -> None:
+        """Called before the server of a measurement is stopped."""
 
     def check(self) -> None:
         """Raise Failed when an answer differs from what was sent."""

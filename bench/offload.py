@@ -64,7 +64,7 @@ def bulk(link: links.Link, message: int, options: argparse.Namespace) -> Row:
     """Return a sample's rate, the share of each end's core, and the core's time for a MB."""
     args = ["--connections", 1, "--message", message]
     times = {"seconds": options.seconds, "warmup": options.warmup}
-    before = link.counted()
+    before, engine = link.counted(), link.engine_seconds()
     with cores.Watch() as watch:
         found = link.measure("bulk", *args, role="sink", **times)
     row = {"gbit_per_s": 8 * found["bytes_per_s"] / 1e9}
@@ -72,6 +72,7 @@ def bulk(link: links.Link, message: int, options: argparse.Namespace) -> Row:
         mb = max(1.0, counted["rx_bytes"] / MB)
         row["sleeps_per_mb"] = counted["sleeps"] / mb
         row["interrupts_per_mb"] = counted["interrupts"] / mb
+        row["toe_us_per_mb"] = link.spent(engine) * 1e6 / mb
     # Programs start before the warm-up and end after the measurement: neither is counted.
     length = max(0.1, options.seconds + options.warmup - 2 * ENDS)
     for side, core in (("receiver", links.SERVER_CORE), ("sender", links.CLIENT_CORE)):

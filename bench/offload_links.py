@@ -5,6 +5,7 @@ socket buffers and the delay of interrupts chosen end by end. The client sends, 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import tempfile
@@ -41,6 +42,9 @@ class Linux(links.Linux):
     def counted(self) -> dict[str, int]:
         return {}
 
+    def engine_seconds(self) -> float:
+        return 0.0
+
     def offloads(self) -> list[str]:
         return ["tso", "gso", "gro", "tx"]
 
@@ -66,6 +70,9 @@ class _Ends:
 
     def counted(self) -> dict[str, int]:
         return {}
+
+    def engine_seconds(self) -> float:
+        return 0.0
 
     def __init__(self, *, rate: int = 0, **options: object):
         super().__init__(env=ENV, **options)
@@ -110,6 +117,7 @@ class Toed(_Ends, links.ToedVeth):
         self.file.write_text(f'[toed]\nmoderation = "{AUTO}"\n')
         super().open(stack)
         self.moderations = [AUTO, AUTO]
+        self.program_seconds = self.started = 0.0
 
     def moderate(self, server: str, client: str) -> None:
         """Set toed's own delay of frames at each end: "auto", "off" or microseconds."""
@@ -132,6 +140,15 @@ class Toed(_Ends, links.ToedVeth):
         times = cpu.by_thread(self.toeds[0].proc.pid)
         return sum(t for name, t in times.items() if name.startswith("toed-engine"))
 
+    def _serve(self, role: str, *args: object) -> proc.Proc:
+        server = super()._serve(role, *args)
+        self.started = sum(cpu.by_thread(server.pid).values())
+        return server
+
+    def _ending(self, server: proc.Proc) -> None:
+        with contextlib.suppress(FileNotFoundError):  # it has ended by itself: a failure
+            self.program_seconds = sum(cpu.by_thread(server.pid).values()) - self.started
+
     def _engine(self) -> dict:
         return self.toeds[0].stats()["engines"][0]
 
@@ -141,6 +158,11 @@ class Toed(_Ends, links.ToedVeth):
         names = ("sleeps", "moderated_sleeps", "interrupts")
         frames = {name: found["netio"][name] for name in ("rx_frames", "rx_bytes")}
         return {**{name: found["counters"][name] for name in names}, **frames}
+
+    def spent(self, engine_before: float) -> float:
+        """Return the CPU seconds of the server's engine since then, and of its program in the last
+        measurement. What other programs do on their core is not part of it."""
+        return self.engine_seconds() - engine_before + self.program_seconds
 
     def current_delay(self) -> int:
         return self._engine()["netio"]["rx_delay_us"]

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from bench import cores, links, offload_links, pingpong, report
+from bench import offload_links, pingpong, report
 from bench.offload_links import AUTO
 
 DELAYS = (0, 10, 25, 50, 100, 250, 500)  # microseconds, those of toed --moderation
@@ -66,20 +66,17 @@ def offered(link: offload_links.Toed, rate: float | None, options: argparse.Name
 
 
 def at_rate(link: offload_links.Toed, rate: float, options: argparse.Namespace) -> Row:
-    """Return a sample at an offered rate, with the time of toed's engine and of the core."""
-    length = max(0.1, options.seconds + options.warmup - 0.5)
+    """Return a sample at an offered rate, with the CPU time of a request at the server."""
     engine, before = link.engine_seconds(), link.counted()
-    with cores.Watch() as watch:
-        found = pingpong.brief(offered(link, rate, options))
-    share = watch.share(links.SERVER_CORE, length, 0.25)
-    counted = {name: n - before[name] for name, n in link.counted().items()}
+    found = pingpong.brief(offered(link, rate, options))
+    answered = max(1.0, found["requests_per_s"] * (options.seconds + options.warmup))
+    frames = max(1, link.counted()["rx_frames"] - before["rx_frames"])
     return {
         "requests_per_s": found["requests_per_s"],
         "p50_us": found["p50"] / 1000,
         "p99_us": found["p99"] / 1000,
-        "receiver_us": share * 1e6 / max(1.0, found["requests_per_s"]),
-        "engine_us": (link.engine_seconds() - engine) * 1e6 / max(1, counted["rx_frames"]),
-        "sleeps": counted["sleeps"] / max(1, counted["rx_frames"]),
+        "toe_us": link.spent(engine) * 1e6 / answered,
+        "sleeps": (link.counted()["sleeps"] - before["sleeps"]) / frames,
     }
 
 
@@ -129,9 +126,9 @@ def turns(values: Sequence[float]) -> int:
     return sum(a * b < 0 for a, b in itertools.pairwise(moves))
 
 
-def knee(rows: Mapping[str, Row], delays: Sequence[int], key: str = "receiver_us_per_mb") -> int:
-    """Return the shortest delay whose receiver's CPU is within a tenth of the least."""
-    costs = {us: rows[f"{us} bulk"][key] for us in delays}
+def knee(rows: Mapping[str, Row], delays: Sequence[int]) -> int:
+    """Return the shortest delay whose CPU time, of toed and its program, is within a tenth of the least."""
+    costs = {us: rows[f"{us} bulk"]["toe_us_per_mb"] for us in delays}
     return min(us for us, cost in costs.items() if cost <= 1.1 * min(costs.values()))
 
 
@@ -141,8 +138,8 @@ def delay_goals(title: str, rows: Mapping[str, Row]) -> list[report.Goal]:
         kept = rows["250 bulk"]["gbit_per_s"] / none["gbit_per_s"]
         name = f"{title} delayed by 250 us, throughput"
         goals.append(report.Goal(name, round(kept, 3), "ratio", KEPT, at_most=False))
-    if none and "100 bulk" in rows and none["receiver_us_per_mb"]:
-        cost = rows["100 bulk"]["receiver_us_per_mb"] / none["receiver_us_per_mb"]
+    if none and "100 bulk" in rows and none["toe_us_per_mb"]:
+        cost = rows["100 bulk"]["toe_us_per_mb"] / none["toe_us_per_mb"]
         name = f"{title} delayed by 100 us, receiver's CPU"
         goals.append(report.Goal(name, round(cost, 3), "ratio", SAVED))
     return goals
@@ -155,9 +152,9 @@ def auto_goals(title: str, rows: Mapping[str, Row], delays: Sequence[int]) -> li
         value = rows[f"{AUTO} {low}"]["p50_us"] / rows[f"0 {low}"]["p50_us"]
         name = f"{title} delayed by load, p50 at {low} load"
         goals.append(report.Goal(name, round(value, 3), "ratio", WITHIN))
-    best = min(rows[f"{us} {high}"]["receiver_us"] for us in delays)
+    best = min(rows[f"{us} {high}"]["toe_us"] for us in delays)
     if best:
-        value = rows[f"{AUTO} {high}"]["receiver_us"] / best
+        value = rows[f"{AUTO} {high}"]["toe_us"] / best
         name = f"{title} delayed by load, CPU at {high} load to the best delay's"
         goals.append(report.Goal(name, round(value, 3), "ratio", WITHIN))
     return goals

@@ -46,15 +46,15 @@ def _delays(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
             at = [delay for delay, _ in points]
             if load == "bulk":
                 rates = [row["gbit_per_s"] for _, row in points]
-                busy = [100 * row["receiver_cpu"] for _, row in points]
+                busy = [row["toe_us_per_mb"] for _, row in points]
                 left.plot(at, rates, "o-", label=f"{name}, Gbit/s")
-                share.plot(at, busy, "s--", color="tab:red", label=f"{name}, receiver's core")
+                share.plot(at, busy, "s--", color="tab:red", label="toed and its program")
             else:
                 times = [row["p50_us"] for _, row in points]
                 right.plot(at, times, "o-", label=f"{name}, {load} connections")
     left.set(xlabel="delay, us", ylabel="Gbit/s", ylim=(0, None))
     left.set_ylim(top=1.1 * left.get_ylim()[1])
-    share.set(ylabel="percent of a core", ylim=(0, None))
+    share.set(ylabel="CPU, us per MB", ylim=(0, None))
     right.set(xlabel="delay, us", ylabel="p50 of 64-byte requests, us", yscale="log")
     for axis, where in ((left, "lower left"), (share, "lower right"), (right, "upper left")):
         axis.grid(alpha=0.3)
@@ -68,7 +68,7 @@ def _load(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
     figure, axes = plt.subplots(1, 2, figsize=(12, 4.5))
     for rows in by_system.values():
         shares = list(dict.fromkeys(at.split()[1] for at in rows))
-        for axis, key in zip(axes, ("p50_us", "receiver_us"), strict=True):
+        for axis, key in zip(axes, ("p50_us", "toe_us"), strict=True):
             for i, share in enumerate(shares):
                 points = [at.split()[0] for at in rows if at.endswith(f" {share}")]
                 fixed = [p for p in points if p.isdecimal()]
@@ -79,7 +79,7 @@ def _load(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
             axis.set(xlabel="delay, us", yscale="log", ylabel={"p50_us": "p50, us"}.get(key, key))
             axis.grid(alpha=0.3)
             axis.legend(fontsize=8)
-    axes[1].set(ylabel="CPU of the server's core, us per request")
+    axes[1].set(ylabel="CPU of toed and its program, us per request")
     figure.suptitle(f"64-byte requests at a part of the load ({load_plots.source(body)})")
     return load_plots.save(figure, folder, f"load_{rate}")
 

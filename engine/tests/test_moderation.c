@@ -126,11 +126,11 @@ static void a_step_is_followed_without_a_turn(void **state)
     levels(&m, &r, 10000, SMALL, SETTLE);
     assert_int_equal(moderation_delay(&m), 0);
     for (i = 0; i < SETTLE; i++) {
-        open_window(&m, &r, 100000, SMALL);
+        open_window(&m, &r, 120000, SMALL);
         assert_in_range(m.level, before, before + 1u);
         before = m.level;
     }
-    assert_int_equal(moderation_delay(&m), 250); /* 25 frames; 100 us would have 10 */
+    assert_int_equal(moderation_delay(&m), 250); /* 30 frames; 100 us would have 12 */
     open_window(&m, &r, 10000, SMALL);
     if (m.level)
         open_window(&m, &r, 10000, SMALL);
@@ -148,7 +148,7 @@ static void light_loads_are_never_delayed(void **state)
         unsigned i;
 
         for (i = 0; i < LONG; i++) {
-            window(&m, below(&r, 59000), SMALL);
+            window(&m, below(&r, 99000), SMALL);
             assert_int_equal(moderation_delay(&m), 0);
         }
     }
@@ -177,7 +177,7 @@ static void many_frames_need_no_long_delay(void **state)
 {
     static const struct {
         uint32_t rate, us;
-    } cases[] = {{70000, 250}, {200000, 100}, {400000, 50}, {2000000, 25}};
+    } cases[] = {{110000, 250}, {200000, 100}, {400000, 50}, {2000000, 25}};
     unsigned i;
 
     (void)state;
@@ -255,8 +255,8 @@ static void windows_are_cut_by_time(void **state)
     m = (struct moderation){.since = now, .before = all};
     while (moderation_usec(&m, &all, now) == 0) {
         now += 100000;
-        all.frames += 10;
-        all.bytes += 10 * SMALL;
+        all.frames += 12;
+        all.bytes += 12 * SMALL;
         assert_in_range(now, 0, 3ull * MODERATION_WINDOW);
     }
     assert_int_equal(now, 1 + 2ull * MODERATION_WINDOW);

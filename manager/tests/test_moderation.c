@@ -113,7 +113,8 @@ static void the_end_of_load_ends_it(void **state)
     assert_int_equal(l.usec, 0);
 }
 
-/* Returns the wait that a host requests of a TOE that sleeps or polls, when its load is worth it. */
+/* Returns the wait that a host requests of a TOE that sleeps or polls, when its load is worth it.
+ */
 static uint32_t requested(uint32_t toe_sleeps)
 {
     struct toedev_doorbells db = {0};

@@ -40,7 +40,7 @@ def test_pings_are_read():
 
 
 def row(rate: float, receiver: float = 1.0) -> dict[str, float]:
-    return {"gbit_per_s": rate, "receiver_us_per_mb": receiver}
+    return {"gbit_per_s": rate, "toe_us_per_mb": receiver}
 
 
 def test_the_end_whose_small_buffer_costs_more_binds():
@@ -66,7 +66,7 @@ def test_goals_of_moderation():
 
 
 def at_load(p50: float, cpu: float) -> dict[str, float]:
-    return {"p50_us": p50, "receiver_us": cpu}
+    return {"p50_us": p50, "toe_us": cpu}
 
 
 def test_goals_of_the_delay_by_load():

@@ -21,7 +21,7 @@
 
 #include "clock.h"
 
-#define ENTER        60000u /* frames per second: six within 100 us */
+#define ENTER        100000u /* frames per second: ten within 100 us */
 #define ENTER_BULK   20000u
 #define BULK_BYTES   1000u /* of a frame, on average */
 #define BATCH        16u   /* frames within a delay that is long enough */
