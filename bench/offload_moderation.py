@@ -127,9 +127,11 @@ def turns(values: Sequence[float]) -> int:
 
 
 def knee(rows: Mapping[str, Row], delays: Sequence[int]) -> int:
-    """Return the shortest delay whose CPU time, of toed and its program, is within a tenth of the least."""
+    """Return the shortest delay beyond which longer ones save less than a tenth of the CPU time,
+    of toed and its program, that none takes."""
     costs = {us: rows[f"{us} bulk"]["toe_us_per_mb"] for us in delays}
-    return min(us for us, cost in costs.items() if cost <= 1.1 * min(costs.values()))
+    enough = min(costs.values()) + costs[min(delays)] / 10
+    return min(us for us, cost in costs.items() if cost <= enough)
 
 
 def delay_goals(title: str, rows: Mapping[str, Row]) -> list[report.Goal]:

@@ -23,7 +23,7 @@ from tests.lab.toed import Toed
 
 NGINX_CORE, OTHER_CORE = links.SERVER_CORE, links.CLIENT_CORE
 SEED = 1999
-ORDER = 20_000  # requests, then again from the first
+ORDER = 200_000  # requests, then again from the first
 WORKERS = 8  # that one may wait for the disk while another works
 CONNECTIONS = 64
 WORDS = ("tso", "gso", "tx")  # of the server's interface

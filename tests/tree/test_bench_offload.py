@@ -50,7 +50,7 @@ def test_the_end_whose_small_buffer_costs_more_binds():
     assert offload_report.binding(rows, 4096) == "sender"
 
 
-def test_the_knee_is_the_shortest_delay_near_the_least_cost():
+def test_the_knee_is_the_shortest_delay_after_which_little_is_saved():
     rows = {f"{us} bulk": row(1, cost) for us, cost in ((0, 100), (50, 66), (100, 61), (250, 60))}
     assert offload_moderation.knee(rows, [0, 50, 100, 250]) == 50
 
