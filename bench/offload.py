@@ -285,10 +285,10 @@ def main() -> int:
     )
     parser.add_argument("--connections", type=running.numbers, default=list(CONNECTIONS))
     parser.add_argument("--clients", type=running.numbers, default=list(CLIENTS))
-    what = "of the web server's files, 5 MB each (48)"
-    parser.add_argument("--directories", type=running.number, default=48, help=what)
-    what = "memory of the web server, page cache included (96)"
-    parser.add_argument("--cache-mib", type=running.number, default=96, help=what)
+    what = "of the web server's files, 5 MB each (64)"
+    parser.add_argument("--directories", type=running.number, default=64, help=what)
+    what = "memory of the web server, page cache included (48)"
+    parser.add_argument("--cache-mib", type=running.number, default=48, help=what)
     parser.add_argument("--no-profiles", dest="profiles", action="store_false", help="without perf")
     parser.add_argument("--quick", action="store_true", help="one short sample: does it work?")
     return running.carry_out("offload", parser.parse_args(), run)

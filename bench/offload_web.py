@@ -10,6 +10,7 @@ TOE works on nginx's core.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import re
 import shutil
 import tempfile
@@ -69,14 +70,28 @@ def parts(functions: list[dict]) -> dict[str, float]:
     return found
 
 
-def steer_to_cores(pair: netns.Pair) -> None:
-    """Have each end's core receive its frames. Else veth's sender does the work of both ends."""
+def napi_threads(interface: str) -> set[int]:
+    """Return the kernel's threads that receive from interfaces of that name, in any namespace."""
+    found = set()
+    for comm in Path("/proc").glob("[0-9]*/comm"):
+        with contextlib.suppress(OSError):  # it has ended
+            if comm.read_text().startswith(f"napi/{interface}-"):
+                found.add(int(comm.parent.name))
+    return found
+
+
+def receive_at_home(pair: netns.Pair) -> None:
+    """Have a thread of each end's own core receive its frames. Else veth's sender does the work of
+    both ends. RPS does the same, with an interrupt between processors for every segment."""
     for ns, interface, core in (
         (pair.server, pair.server_if, NGINX_CORE),
         (pair.client, pair.client_if, OTHER_CORE),
     ):
-        mask = f"/sys/class/net/{interface}/queues/rx-0/rps_cpus"
-        ns.run(["sh", "-c", f"echo {1 << core:x} >{mask}"])
+        before = napi_threads(interface)
+        ns.run(["ethtool", "-K", interface, "gro", "on"])
+        ns.run(["sh", "-c", f"echo 1 >/sys/class/net/{interface}/threaded"])
+        for pid in napi_threads(interface) - before:
+            proc.run(["taskset", "-p", "-c", core, pid])
 
 
 class Server:
@@ -108,7 +123,7 @@ class Server:
         self.pair = stack.enter_context(netns.Pair(offload=True, **address))
         daemon = None
         if linux:
-            steer_to_cores(self.pair)
+            receive_at_home(self.pair)
         elif self.system == "toed":
             daemon = stack.enter_context(Toed(self.pair))
             proc.run(["taskset", "-a", "-p", "-c", OTHER_CORE, daemon.proc.pid])
