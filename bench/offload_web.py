@@ -10,7 +10,6 @@ TOE works on nginx's core.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import re
 import shutil
 import tempfile
@@ -70,28 +69,15 @@ def parts(functions: list[dict]) -> dict[str, float]:
     return found
 
 
-def napi_threads(interface: str) -> set[int]:
-    """Return the kernel's threads that receive from interfaces of that name, in any namespace."""
-    found = set()
-    for comm in Path("/proc").glob("[0-9]*/comm"):
-        with contextlib.suppress(OSError):  # it has ended
-            if comm.read_text().startswith(f"napi/{interface}-"):
-                found.add(int(comm.parent.name))
-    return found
-
-
-def receive_at_home(pair: netns.Pair) -> None:
-    """Have a thread of each end's own core receive its frames. Else veth's sender does the work of
-    both ends. RPS does the same, with an interrupt between processors for every segment."""
+def steer_to_cores(pair: netns.Pair) -> None:
+    """Have each end's core receive its frames, by RPS: an interrupt between the processors. Else
+    veth's sender does the work of both ends."""
     for ns, interface, core in (
         (pair.server, pair.server_if, NGINX_CORE),
         (pair.client, pair.client_if, OTHER_CORE),
     ):
-        before = napi_threads(interface)
-        ns.run(["ethtool", "-K", interface, "gro", "on"])
-        ns.run(["sh", "-c", f"echo 1 >/sys/class/net/{interface}/threaded"])
-        for pid in napi_threads(interface) - before:
-            proc.run(["taskset", "-p", "-c", core, pid])
+        mask = f"/sys/class/net/{interface}/queues/rx-0/rps_cpus"
+        ns.run(["sh", "-c", f"echo {1 << core:x} >{mask}"])
 
 
 class Server:
@@ -123,7 +109,10 @@ class Server:
         self.pair = stack.enter_context(netns.Pair(offload=True, **address))
         daemon = None
         if linux:
-            receive_at_home(self.pair)
+            steer_to_cores(self.pair)
+            # The only one that every namespace may choose. BBR sets timers for what it paces.
+            for ns in (self.pair.server, self.pair.client):
+                ns.run(["sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno"])
         elif self.system == "toed":
             daemon = stack.enter_context(Toed(self.pair))
             proc.run(["taskset", "-a", "-p", "-c", OTHER_CORE, daemon.proc.pid])
