@@ -56,10 +56,10 @@ def _delays(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
     left.set_ylim(top=1.1 * left.get_ylim()[1])
     share.set(ylabel="CPU, us per MB", ylim=(0, None))
     right.set(xlabel="delay, us", ylabel="p50 of 64-byte requests, us", yscale="log")
-    for axis, where in ((left, "lower left"), (share, "lower right"), (right, "upper left")):
+    for axis, where in ((left, "lower left"), (share, "lower right"), (right, "best")):
         axis.grid(alpha=0.3)
         axis.legend(fontsize=8, loc=where)
-    figure.suptitle(f"Interrupts delayed, {_paced(rate)} ({load_plots.source(body)})", fontsize=10)
+    figure.suptitle(f"Frames delayed, {_paced(rate)} ({load_plots.source(body)})", fontsize=10)
     return load_plots.save(figure, folder, f"moderation_{rate}")
 
 
