@@ -54,10 +54,11 @@ class Link:
     title = ""
     busy = False
 
-    def __init__(self, *, pin: bool = True, env: Mapping[str, str] | None = None):
+    def __init__(self, *, pin: bool = True, env: Mapping[str, str] | None = None, mtu: int = 1500):
         """pin: each end on its core; else the kernel chooses. env: see room(); the default suits
         thousands of connections with few bytes each."""
         self.env = dict(env or room(8192, 8192))
+        self.mtu = mtu
         self.cores = (SERVER_CORE, CLIENT_CORE) if pin else (None, None)
         self._stack = ExitStack()
 
@@ -135,7 +136,11 @@ class Link:
                 timeout=seconds + warmup + 60,
             )
         finally:
+            self._ending(server)
             server.stop()
+
+    def _ending(self, server: proc.Proc) -> None:
+        """Called before the server of a measurement is stopped."""
 
     def check(self) -> None:
         """Raise Failed when an answer differs from what was sent."""
@@ -166,7 +171,7 @@ class Linux(Link):
     def open(self, stack: ExitStack) -> None:
         # With every offload that veth has.
         pair = stack.enter_context(
-            netns.Pair(subnet="10.78.0", kernel_ip="10.78.0.1/24", offload=True)
+            netns.Pair(subnet="10.78.0", kernel_ip="10.78.0.1/24", offload=True, mtu=self.mtu)
         )
         self.server, self.client, self.ip = pair.server, pair.client, pair.server_ip
 
@@ -205,7 +210,7 @@ class _OverVeth(Link):
 
     def open(self, stack: ExitStack) -> None:
         # With every offload that veth has, as for Linux; XDP programs disable TSO.
-        self.pair = stack.enter_context(netns.Pair(offload=True, tap=self.tap))
+        self.pair = stack.enter_context(netns.Pair(offload=True, tap=self.tap, mtu=self.mtu))
         self.server, self.client = self.pair.server, self.pair.client
         self.ip = self.pair.server_ip
         for ns, interface in ((self.client, "cli0"), (self.server, "srv0")):

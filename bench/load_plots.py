@@ -12,7 +12,7 @@ mpl.use("Agg")
 from matplotlib import pyplot as plt
 
 
-def _save(figure: plt.Figure, folder: Path, name: str) -> Path:
+def save(figure: plt.Figure, folder: Path, name: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.png"
     figure.tight_layout()
@@ -21,7 +21,7 @@ def _save(figure: plt.Figure, folder: Path, name: str) -> Path:
     return path
 
 
-def _legend(axis: plt.Axes) -> None:
+def legend(axis: plt.Axes) -> None:
     """Place the legend next to the axes."""
     axis.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1.01, 1))
 
@@ -36,10 +36,10 @@ def _bars(
     axis.set_xticks([k + middle for k in range(len(groups))], groups)
     axis.set(**axes)
     axis.grid(alpha=0.3, axis="y")
-    _legend(axis)
+    legend(axis)
 
 
-def _source(body: dict) -> str:
+def source(body: dict) -> str:
     return f"{body['date'][:10]}, {body['commit']}, {body['machine']['cores']} cores"
 
 
@@ -52,8 +52,8 @@ def _closed(body: dict, folder: Path, key: str, name: str, title: str, scale: fl
         for system, by_point in closed.items()
     }
     _bars(axis, points, series, xlabel="connections x bytes", yscale="log", ylabel=title)
-    axis.set_title(f"Ping-pong, closed loop ({_source(body)})", fontsize=10)
-    return _save(figure, folder, name)
+    axis.set_title(f"Ping-pong, closed loop ({source(body)})", fontsize=10)
+    return save(figure, folder, name)
 
 
 def _curves(body: dict, folder: Path) -> list[Path]:
@@ -69,11 +69,11 @@ def _curves(body: dict, folder: Path) -> list[Path]:
             xlabel="offered, 1000 requests/s", ylabel="us since due", yscale="log", xscale="log"
         )
         axis.set_title(
-            f"{percentile.replace('_', '.')} against offered load ({_source(body)})", fontsize=10
+            f"{percentile.replace('_', '.')} against offered load ({source(body)})", fontsize=10
         )
         axis.grid(alpha=0.3)
-        _legend(axis)
-        paths.append(_save(figure, folder, f"load_{percentile}"))
+        legend(axis)
+        paths.append(save(figure, folder, f"load_{percentile}"))
     return paths
 
 
@@ -109,9 +109,9 @@ def nginx(body: dict, folder: Path) -> list[Path]:
         )
         at = {s: at[s] + v for s, v in zip(at, values, strict=True)}
     right.set(title="where nginx's CPU time goes", ylabel="% of samples")
-    _legend(right)
-    figure.suptitle(_source(body), fontsize=9)
-    return [_save(figure, folder, "nginx")]
+    legend(right)
+    figure.suptitle(source(body), fontsize=9)
+    return [save(figure, folder, "nginx")]
 
 
 def bulk(body: dict, folder: Path) -> list[Path]:
@@ -124,10 +124,10 @@ def bulk(body: dict, folder: Path) -> list[Path]:
                 label = f"{body['systems'][system]}, {connections}"
                 axis.plot(*zip(*mine, strict=True), style, label=label)
     axis.set(xlabel="bytes a send()", ylabel="GB/s", xscale="log", yscale="log")
-    axis.set_title(f"Bulk, over 1 and 100 connections ({_source(body)})", fontsize=10)
+    axis.set_title(f"Bulk, over 1 and 100 connections ({source(body)})", fontsize=10)
     axis.grid(alpha=0.3)
-    _legend(axis)
-    made = [_save(figure, folder, "bulk")]
+    legend(axis)
+    made = [save(figure, folder, "bulk")]
     return made + _features(body, folder) + _zero_copy(body, folder)
 
 
@@ -139,9 +139,9 @@ def _features(body: dict, folder: Path) -> list[Path]:
     figure, axis = plt.subplots(figsize=(9, 4.5))
     series = {body["systems"][s]: [by.get(n, 0) for n in names] for s, by in changes.items()}
     _bars(axis, names, series, ylabel="throughput with it off, percent")
-    axis.set_title(f"Bulk with features off in turn ({_source(body)})", fontsize=10)
+    axis.set_title(f"Bulk with features off in turn ({source(body)})", fontsize=10)
     axis.tick_params(axis="x", rotation=20)
-    return [_save(figure, folder, "features")]
+    return [save(figure, folder, "features")]
 
 
 def _zero_copy(body: dict, folder: Path) -> list[Path]:
@@ -158,10 +158,10 @@ def _zero_copy(body: dict, folder: Path) -> list[Path]:
         ylabel="zero copy / copy, bytes per CPU time of the sender",
         xscale="log",
     )
-    axis.set_title(f"Zero copy against copy ({_source(body)})", fontsize=10)
+    axis.set_title(f"Zero copy against copy ({source(body)})", fontsize=10)
     axis.grid(alpha=0.3)
-    _legend(axis)
-    return [_save(figure, folder, "zero_copy")]
+    legend(axis)
+    return [save(figure, folder, "zero_copy")]
 
 
 def _many_flows(body: dict, folder: Path) -> list[Path]:
@@ -173,9 +173,9 @@ def _many_flows(body: dict, folder: Path) -> list[Path]:
             axis.plot([int(n) for n in by_count], rates, marker="o", label=load)
         axis.set(xscale="log", ylim=(0, None), xlabel="flows", ylabel="requests/s")
         axis.grid(alpha=0.3)
-        _legend(axis)
-        axis.set_title(f"Requests over many flows ({_source(body)})", fontsize=10)
-        paths.append(_save(figure, folder, "flows"))
+        legend(axis)
+        axis.set_title(f"Requests over many flows ({source(body)})", fontsize=10)
+        paths.append(save(figure, folder, "flows"))
     if memory := body["flows"].get("memory"):
         figure, axis = plt.subplots(figsize=(8, 4.5))
         parts = {
@@ -184,9 +184,9 @@ def _many_flows(body: dict, folder: Path) -> list[Path]:
         series = {part: [p[part] for p in parts.values()] for part in ("private", "shared")}
         groups = [name.replace("_", " ").replace(": ", "\n") for name in parts]
         _bars(axis, groups, series, ylabel="bytes an idle flow")
-        axis.set_title(f"Memory of idle flows ({_source(body)})", fontsize=10)
+        axis.set_title(f"Memory of idle flows ({source(body)})", fontsize=10)
         axis.tick_params(axis="x", labelsize=8)
-        paths.append(_save(figure, folder, "memory"))
+        paths.append(save(figure, folder, "memory"))
     return paths
 
 
@@ -200,9 +200,9 @@ def conns(body: dict, folder: Path) -> list[Path]:
         for kind in body["medians"][systems[0]]
     }
     _bars(axis, [body["systems"][s] for s in systems], series, ylabel="connections/s")
-    axis.set_title(f"Connections set up and torn down ({_source(body)})", fontsize=10)
+    axis.set_title(f"Connections set up and torn down ({source(body)})", fontsize=10)
     axis.tick_params(axis="x", rotation=20)
-    return [_save(figure, folder, "conns"), *_many_flows(body, folder)]
+    return [save(figure, folder, "conns"), *_many_flows(body, folder)]
 
 
 def scaling(body: dict, folder: Path) -> list[Path]:
@@ -215,10 +215,10 @@ def scaling(body: dict, folder: Path) -> list[Path]:
         axis.plot(counts, ratios, "o-", label=body["titles"][workload])
     axis.plot([1, most], [1, most], "k:", label="n times one core")
     axis.set(xlabel="cores", ylabel="answers, of one core's")
-    axis.set_title(f"Closed pairs on cores of their own ({_source(body)})", fontsize=10)
+    axis.set_title(f"Closed pairs on cores of their own ({source(body)})", fontsize=10)
     axis.grid(alpha=0.3)
-    _legend(axis)
-    return [_save(figure, folder, "scaling")]
+    legend(axis)
+    return [save(figure, folder, "scaling")]
 
 
 def rtt(body: dict, folder: Path) -> list[Path]:
@@ -246,69 +246,14 @@ def rtt(body: dict, folder: Path) -> list[Path]:
         axis.set_title(body["titles"][case], fontsize=9)
         axis.grid(alpha=0.3)
         axis.legend(fontsize=7)
-    figure.suptitle(f"The same packets, timed by each ({_source(body)})", fontsize=10)
-    return [_save(figure, folder, "rtt")]
-
-
-def _buffers(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
-    figure, axis = plt.subplots(figsize=(8, 4.5))
-    for system, rows in by_system.items():
-        ends: dict[str, list[tuple[int, float]]] = {}
-        for at, row in rows.items():
-            end, size = at.split()
-            ends.setdefault(end, []).append((int(size), row["gbit_per_s"]))
-        for end, points in ends.items():
-            axis.plot(*zip(*points, strict=True), "o-", label=f"{body['systems'][system]}, {end}")
-    axis.set(xscale="log", xlabel="socket buffer, bytes", ylabel="Gbit/s", ylim=(0, None))
-    axis.set_title(f"Bulk by socket buffer, {_paced(rate)} ({_source(body)})", fontsize=10)
-    axis.grid(alpha=0.3)
-    _legend(axis)
-    return _save(figure, folder, f"buffers_{rate}")
-
-
-def _paced(rate: str) -> str:
-    return f"{int(rate) / 1e9:g} Gbit/s" if int(rate) else "unpaced"
-
-
-def _delays(body: dict, rate: str, by_system: dict, folder: Path) -> Path:
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5))
-    share = left.twinx()
-    for system, rows in by_system.items():
-        name = body["systems"][system]
-        by_load: dict[str, list[tuple[int, dict]]] = {}
-        for at, row in rows.items():
-            delay, load = at.split()
-            if delay != "auto":
-                by_load.setdefault(load, []).append((int(delay), row))
-        for load, points in by_load.items():
-            at = [delay for delay, _ in points]
-            if load == "bulk":
-                rates = [row["gbit_per_s"] for _, row in points]
-                busy = [100 * row["receiver_cpu"] for _, row in points]
-                left.plot(at, rates, "o-", label=f"{name}, Gbit/s")
-                share.plot(at, busy, "s--", color="tab:red", label=f"{name}, receiver's core")
-            else:
-                times = [row["p50_us"] for _, row in points]
-                right.plot(at, times, "o-", label=f"{name}, {load} connections")
-    left.set(xlabel="delay, us", ylabel="Gbit/s", ylim=(0, None))
-    left.set_ylim(top=1.1 * left.get_ylim()[1])
-    share.set(ylabel="percent of a core", ylim=(0, None))
-    right.set(xlabel="delay, us", ylabel="p50 of 64-byte requests, us", yscale="log")
-    for axis, where in ((left, "lower left"), (share, "lower right"), (right, "upper left")):
-        axis.grid(alpha=0.3)
-        axis.legend(fontsize=8, loc=where)
-    figure.suptitle(f"Interrupts delayed, {_paced(rate)} ({_source(body)})", fontsize=10)
-    return _save(figure, folder, f"moderation_{rate}")
+    figure.suptitle(f"The same packets, timed by each ({source(body)})", fontsize=10)
+    return [save(figure, folder, "rtt")]
 
 
 def offload(body: dict, folder: Path) -> list[Path]:
-    draw = {"buffers": _buffers, "moderation": _delays}
-    return [
-        draw[part](body, rate, by_system, folder)
-        for rate, by_part in body["medians"].items()
-        for part, by_system in by_part.items()
-        if part in draw
-    ]
+    from bench import offload_plots  # it uses this file
+
+    return offload_plots.draw(body, folder)
 
 
 def multicore(body: dict, folder: Path) -> list[Path]:
@@ -320,7 +265,7 @@ def multicore(body: dict, folder: Path) -> list[Path]:
     axes[0].set(xlabel="host cores", ylabel="requests/s", ylim=(0, None), title="nginx")
     axes[0].set_xticks(sorted({int(n) for by_hosts in serving.values() for n in by_hosts}))
     axes[0].grid(alpha=0.3)
-    _legend(axes[0])
+    legend(axes[0])
     at = {f"{titles[s]}, {n}": f["cpu_us"] for s, by in serving.items() for n, f in by.items()}
     below = dict.fromkeys(at, 0.0)
     for role in next(iter(at.values()), {}):
@@ -329,7 +274,7 @@ def multicore(body: dict, folder: Path) -> list[Path]:
         below = {name: below[name] + v for name, v in zip(below, values, strict=True)}
     axes[1].set(title="CPU time of a request, by who used it", ylabel="us")
     axes[1].tick_params(axis="x", rotation=40)
-    _legend(axes[1])
+    legend(axes[1])
     series = {
         f"{how}, {p}": [f[how][p] for f in waking.values()]
         for how in ("asleep", "polls")
@@ -338,8 +283,8 @@ def multicore(body: dict, folder: Path) -> list[Path]:
     _bars(axes[2], [titles[s] for s in waking], series, ylabel="us", yscale="log")
     axes[2].set_title("round trip, the server asleep or polling", fontsize=10)
     axes[2].tick_params(axis="x", rotation=20)
-    figure.suptitle(_source(body), fontsize=9)
-    return [_save(figure, folder, "multicore")]
+    figure.suptitle(source(body), fontsize=9)
+    return [save(figure, folder, "multicore")]
 
 
 def hostcores(body: dict, folder: Path) -> list[Path]:
@@ -366,5 +311,5 @@ def hostcores(body: dict, folder: Path) -> list[Path]:
     axis.set(title="128-byte segments received")
     axis.grid(alpha=0.3, which="both")
     axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.1), fontsize=8)
-    figure.suptitle(_source(body), fontsize=9)
-    return [_save(figure, folder, "hostcores")]
+    figure.suptitle(source(body), fontsize=9)
+    return [save(figure, folder, "hostcores")]

@@ -42,15 +42,23 @@ def _count(data: Path) -> int:
     return len(proc.run(["perf", "script", "-i", data, "-F", "pid"], timeout=120).stdout.split())
 
 
-def profile(pid: int, seconds: float, work: Callable[[], object]) -> dict:
-    """Run work() while perf samples pid for that long; return percent by object file and by
-    function.
+def profile(
+    pid: int,
+    seconds: float,
+    work: Callable[[], object],
+    *,
+    core: int | None = None,
+    most: int = 40,
+) -> dict:
+    """Run work() while perf samples pid for that long, or a core and all that runs there, its
+    idling included; return percent by object file and by the most frequent functions.
 
     "samples" is their number: percentages of a few dozen samples mean nothing.
     """
-    data = paths.OUT / "log" / f"perf-{pid}.data"
+    data = paths.OUT / "log" / f"perf-{pid if core is None else f'core{core}'}.data"
     data.parent.mkdir(parents=True, exist_ok=True)
-    argv = ["perf", "record", *_event(), "-o", data, "-p", pid, "--", "sleep", seconds]
+    which = ["-p", pid] if core is None else ["-C", core]
+    argv = ["perf", "record", *_event(), "-o", data, *which, "--", "sleep", seconds]
     try:
         with proc.Proc(argv, name="perf") as recorder:
             work()
@@ -61,7 +69,7 @@ def profile(pid: int, seconds: float, work: Callable[[], object]) -> dict:
             "parts": {name: float(part) for part, name in _rows(data, "dso")},
             "functions": [
                 {"percent": float(part), "file": file, "function": function}
-                for part, file, function in _rows(data, "dso,sym")[:40]
+                for part, file, function in _rows(data, "dso,sym")[:most]
             ],
         }
     finally:

@@ -39,7 +39,7 @@ http {{
     server {{
         listen {address}:80;
         default_type text/plain;
-        root {folder}/www;
+        root {root};
         location = /return200 {{
             return 200 "{body}";
         }}
@@ -48,21 +48,23 @@ http {{
 """
 
 
-def write_config(folder: Path, address: str, *, workers: int = 1) -> Path:
-    """Write nginx.conf and the served files into folder, which is emptied first."""
+def write_config(folder: Path, address: str, *, workers: int = 1, root: Path | None = None) -> Path:
+    """Write nginx.conf and the served files into folder, which is emptied first. root: a folder of
+    files to serve instead."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "www").mkdir(parents=True)
     (folder / "www" / "file256.txt").write_text(BODY)
     conf = folder / "nginx.conf"
-    conf.write_text(
-        _CONFIG.format(folder=folder, address=address, workers=workers, body=BODY).lstrip()
-    )
+    values = {"address": address, "workers": workers, "body": BODY, "root": root or folder / "www"}
+    conf.write_text(_CONFIG.format(folder=folder, **values).lstrip())
     return conf
 
 
-def command(folder: Path, address: str, *, workers: int = 1) -> list[object]:
+def command(
+    folder: Path, address: str, *, workers: int = 1, root: Path | None = None
+) -> list[object]:
     """Return the command of nginx in the foreground; writes its configuration into folder."""
-    conf = write_config(folder, address, workers=workers)
+    conf = write_config(folder, address, workers=workers, root=root)
     # -e: also for errors before the configuration is read.
     return ["/usr/sbin/nginx", "-e", "stderr", "-p", folder, "-c", conf]
 
@@ -72,6 +74,7 @@ class Nginx:
 
     wrap    changes nginx's command: another TOE, one core.
     name    of its folder, when several run on the same system.
+    root    of the files served; None: those of CASES.
     """
 
     def __init__(
@@ -82,16 +85,17 @@ class Nginx:
         workers: int = 1,
         wrap: Callable[[Sequence[object]], Sequence[object]] = list,
         name: str | None = None,
+        root: Path | None = None,
     ):
         self.client: Namespace = pair.client
         self.base = f"http://{pair.server_ip}"
         folder = paths.OUT / "nginx" / (name or ("toehold" if toed else "linux"))
-        argv = command(folder, pair.server_ip, workers=workers)
+        argv = command(folder, pair.server_ip, workers=workers, root=root)
         argv = wrap(toed.wrapped(argv) if toed else argv)
         self.proc = pair.server.start(argv, log=folder / "nginx.log", name="nginx")
         try:
             proc.wait_port(pair.client, pair.server_ip, 80, proc=self.proc)
-            for path in CASES.values():
+            for path in CASES.values() if not root else [CASES["return200"]]:
                 self.verify(path)
         except BaseException:
             self.proc.stop()

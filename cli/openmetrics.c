@@ -71,10 +71,10 @@ static bool ends_with(const char *text, const char *end)
     return n > m && strcmp(text + n - m, end) == 0 && text[n - m - 1] == '_';
 }
 
-/* rx_held and rx_hold_max of netio are amounts at present. */
+/* rx_held, rx_hold_max and rx_delay_us of netio are amounts at present. */
 static bool is_gauge(const struct group *g, const char *name)
 {
-    return g->gauges || strncmp(name, "rx_h", 4) == 0;
+    return g->gauges || strncmp(name, "rx_h", 4) == 0 || strcmp(name, "rx_delay_us") == 0;
 }
 
 /* Writes one figure of all engines. Engines of one TOE have the same names. */

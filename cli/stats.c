@@ -220,7 +220,7 @@ static void add_up(json_t *total, const char *group, json_t *of)
     }
     json_object_foreach(of, name, value)
     {
-        if (json_is_integer(value))
+        if (json_is_integer(value) && strcmp(name, "rx_delay_us") != 0) /* of one engine */
             json_object_set_new(sums, name,
                                 json_integer(json_integer_value(value) + integer(sums, name)));
     }
@@ -350,7 +350,8 @@ static double seconds_now(void)
 static bool is_counter(const char *group, const char *name)
 {
     return strcmp(group, "counters") == 0 ||
-           (strcmp(group, "netio") == 0 && strncmp(name, "rx_held", 7) != 0);
+           (strcmp(group, "netio") == 0 && strncmp(name, "rx_held", 7) != 0 &&
+            strcmp(name, "rx_delay_us") != 0);
 }
 
 /* Returns {group: {name: {value, delta, rate}}}; without --all only of figures that have changed,

@@ -16,6 +16,7 @@ const size_t config_profile_count = sizeof config_profiles / sizeof config_profi
 
 const struct config_preset config_presets[] = {
     {"latency", "toed", "spin-us", "1000"},      {"latency", "inline", "spin-us", "1000"},
+    {"latency", "toed", "moderation", "off"},
 
     {"throughput", "toed", "spin-us", "100"},    {"throughput", "run", "tx-size", "1048576"},
     {"throughput", "run", "rx-size", "1048576"}, {"throughput", "run", "slots", "256"},

@@ -281,6 +281,7 @@ static void test_arguments(void **state)
         {__NR_ioctl, REFUSED, {0, 0x541c /* TIOCLINUX */, 0}},
         {__NR_ioctl, REFUSED, {0, 0x100000000u | TIOCSTI, 0}},
         {__NR_prctl, ALLOWED, {PR_SET_NAME, 0, 0}},
+        {__NR_prctl, ALLOWED, {PR_SET_TIMERSLACK, 1000, 0}},
         {__NR_prctl, REFUSED, {PR_SET_DUMPABLE, 0, 0}},
         {__NR_prctl, REFUSED, {PR_CAP_AMBIENT, 0, 0}},
     };

@@ -40,7 +40,7 @@ static void let_go(void *arg, struct qp *qp)
 }
 
 /* The resources of a test's engines. */
-static uint32_t spin_us;
+static uint32_t spin_us, moderation;
 
 static struct engine *start(struct world *w, char side, uint8_t last)
 {
@@ -48,6 +48,7 @@ static struct engine *start(struct world *w, char side, uint8_t last)
     struct engine_config cfg = {.count = 1,
                                 .max_qps = 4,
                                 .spin_us = spin_us,
+                                .moderation = moderation,
                                 .common = polling_ring(w->manager, last - 1u),
                                 .qp_unused = let_go};
     struct netio_info info;
@@ -78,7 +79,6 @@ static int setup_with(void **state, uint32_t us, struct polling *manager)
     static struct world w;
 
     spin_us = us;
-
     memset(&w, 0, sizeof(w));
     w.manager = manager;
     if (manager)
@@ -109,6 +109,17 @@ static int setup_managed(void **state)
 static int setup_ordering(void **state)
 {
     return setup_with(state, 20, NULL);
+}
+
+/* Frames wait for a moment; doorbells, interrupts and calls do not. */
+static int setup_moderated(void **state)
+{
+    int rc;
+
+    moderation = 25;
+    rc = setup_with(state, 0, NULL);
+    moderation = 0;
+    return rc;
 }
 
 static uint32_t gone(struct world *w)
@@ -320,6 +331,21 @@ static void test_sleepers_are_woken_without_a_fence(void **state)
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) != 0)
         skip(); /* Linux before 4.16: no engine offers it */
     sleepers_are_always_woken(*state, 1);
+}
+
+static void read_moderated(struct engine *e, void *arg)
+{
+    *(uint64_t *)arg = e->counters[EC_moderated_sleeps];
+}
+
+static void test_moderated_sleepers_are_always_woken(void **state)
+{
+    struct world *w = *state;
+    uint64_t moderated = 0;
+
+    sleepers_are_always_woken(w, 0);
+    engine_call(w->b, read_moderated, &moderated);
+    assert_in_range(moderated, 1, UINT64_MAX);
 }
 
 /* The host makes the TOE's next interrupt write block: it shares the descriptor's description. */
@@ -602,6 +628,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(test_sleepers_are_always_woken),
         cmocka_unit_test_setup_teardown(test_sleepers_are_woken_without_a_fence, setup_ordering,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_moderated_sleepers_are_always_woken, setup_moderated,
                                         teardown),
         T(test_a_blocking_interrupt_halts_only_its_queue_pair),
         T(test_a_blocking_interrupt_does_not_keep_a_call),

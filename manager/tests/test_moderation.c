@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "batch.h"
+#include "host.h"
 #include "moderation.h"
+#include "qp.h"
 
 #define MS 1000000ull
 
@@ -111,6 +113,29 @@ static void the_end_of_load_ends_it(void **state)
     assert_int_equal(l.usec, 0);
 }
 
+/* Returns the wait that a host requests of a TOE that sleeps or polls, when its load is worth it.
+ */
+static uint32_t requested(uint32_t toe_sleeps)
+{
+    struct toedev_doorbells db = {0};
+    struct toedev_status status = {.sleeping = toe_sleeps};
+    struct tqp qp = {.db = &db, .status = &status, .adaptive = true};
+
+    qp.moderation = (struct tmoderation){.since = tclock_ns(), .level = 2};
+    tqp_arm(&qp);
+    assert_int_equal(db.irq_arm, 1);
+    assert_int_equal(db.irq_seq, 1);
+    assert_int_equal(db.irq_count > 1, db.irq_usec > 0);
+    return db.irq_usec;
+}
+
+static void a_sleeping_toe_adds_no_wait(void **state)
+{
+    (void)state;
+    assert_int_equal(requested(0), 100);
+    assert_int_equal(requested(1), 0);
+}
+
 static void counts_wrap(void **state)
 {
     struct load l = {.now = 1, .tail = UINT32_MAX - 5000, .m.tail = UINT32_MAX - 5000};
@@ -144,6 +169,7 @@ int main(void)
         cmocka_unit_test(clients_that_wait_are_not_slowed_down_for_long),
         cmocka_unit_test(a_wrong_start_is_found_out),
         cmocka_unit_test(the_end_of_load_ends_it),
+        cmocka_unit_test(a_sleeping_toe_adds_no_wait),
         cmocka_unit_test(counts_wrap),
         cmocka_unit_test(answers_leave_together_unless_they_take_long),
     };

@@ -71,7 +71,7 @@ def test_all_figures_are_metrics(lab):
             if isinstance(value, str):
                 continue
             family = metrics[f"toehold_{prefix}{name}"]
-            gauge = group == "usage" or name.startswith("rx_h")
+            gauge = group == "usage" or name.startswith(("rx_h", "rx_delay"))
             assert family.type == ("gauge" if gauge else "counter")
             assert family.documentation == said["help"][group][name]["help"]
             (sample,) = family.samples

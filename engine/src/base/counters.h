@@ -62,6 +62,7 @@
     X(trace_none, "flows without events (toehold trace): 32768 others were open")                  \
     X(trace_overwritten, "ended flows whose events (toehold trace) newer flows have overwritten")  \
     X(sleeps, "times the engine slept")                                                            \
+    X(moderated_sleeps, "... and frames had to wait (toed --moderation)")                          \
     X(hosts_ordered, "sleeps before which it issued the hosts' fence (host_fence.h)")
 
 enum engine_counter {

@@ -22,6 +22,7 @@
 #include <toe/netio.h>
 
 #include "base/counters.h"
+#include "base/moderation.h"
 #include "base/spawn.h"
 #include "loop.h"
 #include "offload.h"
@@ -45,6 +46,8 @@ struct engine_config {
     uint32_t max_qps;        /* queue pairs at once */
     uint32_t offload;        /* OFFLOAD_* wanted; 0: none, everything in software */
     uint32_t spin_us;        /* polls this long without work before it sleeps */
+    uint32_t moderation;     /* microseconds that frames may wait while it sleeps, or
+                                MODERATION_AUTO; 0: each wakes it */
     int pinned;              /* its thread runs on cpu, and its memory comes from that CPU's node */
     uint32_t cpu;
     int inside; /* within a program: its signal handling is left unchanged */
@@ -96,8 +99,13 @@ struct engine {
     struct offload offload;
     struct hold hold;
     struct loop loop;
-    int flush_calls;            /* netio_info.flush_calls */
-    uint32_t recent, stream;    /* recent batches; full frames since the last SEND (batch.h) */
+    int flush_calls;         /* netio_info.flush_calls */
+    uint32_t recent, stream; /* recent batches; full frames since the last SEND (batch.h) */
+    struct moderation_load received;
+    struct moderation moderation;
+    uint64_t seen;              /* received when it last slept */
+    uint64_t deaf_until;        /* until then frames do not wake it (moderation.h) */
+    int deaf;                   /* the back end's descriptor is not waited for */
     int node;                   /* NUMA node of its memory, or NUMA_ANY */
     int orders;                 /* hosts need no fence for a doorbell (host_fence.h) */
     uint64_t now;               /* time of the current step */

@@ -85,6 +85,7 @@ static int make_engine(struct daemon *d, uint32_t id)
                                 .count = d->options.engines,
                                 .max_qps = d->options.max_qps,
                                 .spin_us = d->options.spin_us,
+                                .moderation = d->options.moderation,
                                 .offload = d->options.offload,
                                 .vlan = (uint16_t)d->options.vlan,
                                 .pinned = d->options.cpu_count != 0,

@@ -36,6 +36,7 @@ struct options {
     int shared6;       /* ... and the interface has IPv6; set by kernel.c */
     int has_ip6, ip6_auto;
     int has_mac, has_secret;
+    uint32_t moderation; /* microseconds, or MODERATION_AUTO */
     uint32_t engines, spin_us, max_flows, max_qps, max_memory_mib, mtu;
     uint32_t max_neighbours;   /* per engine; a quarter of them may wait for an answer */
     uint32_t cc;               /* enum toec_cc */

@@ -9,6 +9,7 @@
 
 #include <toe/number.h>
 
+#include "base/moderation.h"
 #include "frames/offload.h"
 #include "options_values.h"
 
@@ -270,6 +271,18 @@ static int parse_run_as(struct options *o, const struct store *to, const struct 
     return -1;
 }
 
+static int parse_moderation(struct options *o, const struct store *to,
+                            const struct config_setting *s, const char *text)
+{
+    char want[CONFIG_WANT];
+
+    (void)to;
+    if (!config_accepts(s, text, want, sizeof(want)))
+        return bad(o, s->flag, text, want);
+    o->moderation = moderation_parse(text);
+    return -1;
+}
+
 /* The profile has set other settings before; its name is only checked. */
 static int parse_profile(struct options *o, const struct store *to, const struct config_setting *s,
                          const char *text)
@@ -301,6 +314,7 @@ static const struct store stores[] = {
     {"user-limits", parse_limits, 0},
     {"engines", parse_number, AT(engines)},
     {"spin-us", parse_number, AT(spin_us)},
+    {"moderation", parse_moderation, 0},
     {"max-flows", parse_number, AT(max_flows)},
     {"max-neighbours", parse_number, AT(max_neighbours)},
     {"max-qps", parse_number, AT(max_qps)},

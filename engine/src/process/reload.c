@@ -32,6 +32,7 @@ static void set_in_engine(struct engine *e, void *arg)
     setup_defaults(o, &d);
     toec_set_defaults(e->stack, &d);
     e->cfg.spin_us = o->spin_us;
+    e->cfg.moderation = o->moderation;
 }
 
 static void set_offload_in_engine(struct engine *e, void *arg)
@@ -113,6 +114,7 @@ static void note(const struct reload *r, const struct config *next, const struct
 static void copy(struct options *live, const struct options *next)
 {
     live->spin_us = next->spin_us;
+    live->moderation = next->moderation;
     live->cc = next->cc;
     live->ecn = next->ecn;
     live->mtu_probing = next->mtu_probing;

@@ -211,8 +211,9 @@ const struct sandbox_value sandbox_requests[] = {
 };
 
 const struct sandbox_value sandbox_controls[] = {
-    {PR_SET_NAME, 0}, /* of threads */
-    {PR_SET_VMA, 0},  /* the C library names its mappings */
+    {PR_SET_NAME, 0},       /* of threads */
+    {PR_SET_VMA, 0},        /* the C library names its mappings */
+    {PR_SET_TIMERSLACK, 0}, /* how precisely they sleep */
 };
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))

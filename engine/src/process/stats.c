@@ -41,6 +41,7 @@ struct figures {
     struct qp_figures *qps; /* room for max_qps */
     struct offload offload;
     uint32_t held, hold_max; /* received frames held; the most that the back end can spare */
+    uint32_t delay_us;       /* of frames, at present */
     struct toec_own_addr own6[8];
     unsigned own6_n;
 };
@@ -68,6 +69,8 @@ static void copy_figures(struct engine *e, void *arg)
     f->offload = e->offload;
     f->held = e->hold.count;
     f->hold_max = e->hold.max;
+    f->delay_us =
+        e->cfg.moderation == MODERATION_AUTO ? moderation_delay(&e->moderation) : e->cfg.moderation;
     memcpy(f->core, toec_counters(e->stack), sizeof(f->core));
     memcpy(f->engine, e->counters, sizeof(f->engine));
     f->engine[EC_cpu_ns] = cpu_time(e);
@@ -105,6 +108,7 @@ static const struct described netio_names[] = {
     {"mode", "the back end and its mode"},
     {"rx_held", "received frames that hosts hold at present"},
     {"rx_hold_max", "received frames that hosts may hold"},
+    {"rx_delay_us", "time that frames may wait at present while the engine sleeps (--moderation)"},
     {"rx_frames", "frames received"},
     {"rx_bytes", "bytes received"},
     {"tx_frames", "frames sent"},
@@ -143,10 +147,11 @@ static json_t *counters_json(const struct figures *f)
 /* The names say what they count. */
 static const char *unit_of(const char *name)
 {
-    return strstr(name, "bytes")    ? "bytes"
-           : strstr(name, "frames") ? "frames"
-           : strstr(name, "_ns")    ? "ns"
-                                    : "";
+    return strstr(name, "bytes")      ? "bytes"
+           : strstr(name, "frames")   ? "frames"
+           : strstr(name, "_ns")      ? "ns"
+           : strstr(name, "delay_us") ? "us"
+                                      : "";
 }
 
 static void describe(json_t *to, const char *group, const struct described *table, size_t n)
@@ -181,11 +186,12 @@ static json_t *netio_json(const struct figures *f)
 {
     const struct netio_stats *n = &f->netio;
 
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mode", f->info.mode,
-                     "rx_held", number(f->held), "rx_hold_max", number(f->hold_max), "rx_frames",
-                     number(n->rx_frames), "rx_bytes", number(n->rx_bytes), "tx_frames",
-                     number(n->tx_frames), "tx_bytes", number(n->tx_bytes), "rx_dropped",
-                     number(n->rx_dropped), "tx_dropped", number(n->tx_dropped));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "mode", f->info.mode,
+                     "rx_held", number(f->held), "rx_hold_max", number(f->hold_max), "rx_delay_us",
+                     number(f->delay_us), "rx_frames", number(n->rx_frames), "rx_bytes",
+                     number(n->rx_bytes), "tx_frames", number(n->tx_frames), "tx_bytes",
+                     number(n->tx_bytes), "rx_dropped", number(n->rx_dropped), "tx_dropped",
+                     number(n->tx_dropped));
 }
 
 static json_t *usage_json(const struct toec_usage *u)

@@ -107,6 +107,7 @@ static void use_netio(struct engine *e, struct netio *n)
         netio_get_info(n, &info);
     e->flush_calls = info.flush_calls;
     e->recent = e->stream = 0;
+    e->deaf = 0; /* its descriptor is about to join the epoll set */
 }
 
 struct engine *engine_new(const struct engine_config *cfg, uint64_t now, char *err, size_t err_size)
@@ -319,6 +320,8 @@ static unsigned receive(struct engine *e)
         bytes += f[i].len;
     }
     if (all) {
+        e->received.frames += all;
+        e->received.bytes += bytes;
         batch_note(e, all, bytes);
         if (wiretap_on(e))
             wiretap_receive(e, f, all);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,9 @@
 #define POLLED_NETIO (200 * NS_PER_US)
 #define FEW_LOOKS    500u
 #define SLEEP_MAX    (3600 * NS_PER_S)
+/* How late the kernel may end a sleep, in nanoseconds; its default is 50 microseconds, as much as a
+ * moderated delay. */
+#define TIMER_SLACK 1000ul
 
 void engine_wake(struct engine *e)
 {
@@ -94,7 +98,7 @@ static int set_sleeping(struct engine *e, uint32_t on)
     return host_fence();
 }
 
-/* Checks every source once more after the sleeping flag is set. */
+/* Checks every source once more after the sleeping flag is set; frames only if they may wake. */
 static int anything(struct engine *e)
 {
     uint32_t i;
@@ -112,7 +116,7 @@ static int anything(struct engine *e)
         if (toe_ring_waiting(&qp->sw, &qp->doorbells->sw_head) != 0 && !qp->full && !qp->paced)
             return 1;
     }
-    return netio_prepare_sleep(e->netio);
+    return !e->deaf && netio_prepare_sleep(e->netio);
 }
 
 /* Returns whether notifications wait for room: neither hosts nor the manager ring a doorbell when
@@ -154,10 +158,50 @@ static int notifies_later(const struct engine *e)
     return e->cfg.common && !common_is_handed_out(e->cfg.common);
 }
 
+/* Has the back end's descriptor wake the engine or not. Returns 0, or -1 if that stays as it was.
+ */
+static int set_deaf(struct engine *e, int on)
+{
+    struct epoll_event ev = {.events = on ? 0 : EPOLLIN, .data.fd = netio_fd(e->netio)};
+
+    if (e->deaf == on)
+        return 0;
+    if (epoll_ctl(e->epoll_fd, EPOLL_CTL_MOD, ev.data.fd, &ev) != 0)
+        return -1;
+    e->deaf = on;
+    return 0;
+}
+
+/*
+ * Moderates the wake-ups by frames (moderation.h): after a round that received some, the next have
+ * to wait for the delay, or for another reason to wake. After a delay without frames, the first one
+ * wakes at once. Returns until when frames do not wake; 0: they do.
+ */
+static uint64_t moderate(struct engine *e)
+{
+    uint64_t now = engine_clock();
+    uint32_t us = e->cfg.moderation;
+
+    if (us == MODERATION_AUTO)
+        us = moderation_usec(&e->moderation, &e->received, now);
+    if (e->received.frames != e->seen)
+        e->deaf_until = now + us * NS_PER_US;
+    e->seen = e->received.frames;
+    /* A back end without a descriptor is polled at intervals in any case. */
+    if (set_deaf(e, us && now < e->deaf_until && netio_fd(e->netio) >= 0) != 0 || !e->deaf)
+        return 0;
+    engine_count(e, EC_moderated_sleeps);
+    return e->deaf_until;
+}
+
 static void engine_sleep(struct engine *e)
 {
+    uint64_t deaf_until = moderate(e), deadline;
     int later = notifies_later(e), ordered = set_sleeping(e, 1);
-    uint64_t deadline = engine_deadline(e);
+
+    deadline = engine_deadline(e);
+    if (deaf_until && deadline > deaf_until)
+        deadline = deaf_until;
 
     if (netio_fd(e->netio) < 0 && deadline > e->now + POLLED_NETIO)
         deadline = e->now + POLLED_NETIO;
@@ -194,6 +238,7 @@ static void *run(void *arg)
     struct engine *e = arg;
     uint64_t busy_at, polled_at = 0; /* start of a poll that has found no work; 0: it had work */
 
+    (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK, 0, 0, 0);
     if (e->cfg.inside)
         await_first_command(e);
     busy_at = engine_clock();

@@ -167,6 +167,10 @@ void tqp_arm(struct tqp *qp)
     if (qp->adaptive) {
         uint32_t usec = tmoderation_usec(&qp->moderation, qp->hw.tail, tclock_ns());
 
+        /* A TOE that sleeps lets frames wait by itself (toed --moderation), and wakes this host
+         * once for all of them; another wait would be added to that. */
+        if (toe_ring_load(&qp->status->sleeping))
+            usec = 0;
         toe_ring_store(&qp->db->irq_usec, usec);
         toe_ring_store(&qp->db->irq_count, usec ? MODERATION_COUNT : 1);
     }
