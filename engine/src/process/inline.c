@@ -39,6 +39,7 @@
 #include "switch.h"
 #include "trace_json.h"
 #include "trips_json.h"
+#include "worker_names.h"
 
 /* At the end, how long to wait for RSTs to be sent. */
 #define RESET_TIME (20 * NS_PER_MS)
@@ -124,6 +125,27 @@ static int probe_cpu(const struct options *o, char *err, size_t err_size)
     return EXIT_CONFIG;
 }
 
+/* Claims interface and addresses. Of several workers the one that steers does it in netio/, by
+ * these names. Returns -1 to continue, or an exit code with a message in err. */
+static int claim(const struct options *o, int *lock, struct address_claims *addresses,
+                 struct worker_names *names, char *err, size_t err_size)
+{
+    *lock = -1;
+    addresses->fd[0] = addresses->fd[1] = -1;
+    names->group.path = NULL;
+    if (worker_names_wanted(o->netif))
+        return worker_names_make(o, names, err, err_size);
+    *lock = interlock_claim(o->netif, err, err_size);
+    if (*lock == -1)
+        return EXIT_CONFIG;
+    return address_hold(o, addresses, err, err_size);
+}
+
+static const struct netio_group *group_of(const struct worker_names *names)
+{
+    return names->group.path ? &names->group : NULL;
+}
+
 /* Checks that the interface is usable: opens and closes it. */
 static int probe_interface(const struct options *o, char *err, size_t err_size)
 {
@@ -132,13 +154,11 @@ static int probe_interface(const struct options *o, char *err, size_t err_size)
     uint8_t mac[6];
     uint32_t mtu;
     struct address_claims addresses;
-    int lock = interlock_claim(o->netif, err, err_size), rc;
+    struct worker_names names;
+    int lock, rc = claim(o, &lock, &addresses, &names, err, err_size);
 
-    if (lock == -1)
-        return EXIT_CONFIG;
-    rc = address_hold(o, &addresses, err, err_size);
     if (rc < 0)
-        rc = setup_netio(o, 1, 0, -1, &n, err, err_size);
+        rc = setup_netio(o, 1, 0, -1, group_of(&names), &n, err, err_size);
     if (rc < 0)
         rc = setup_settle(o, n, &info, &mtu, mac, err, err_size);
     if (n)
@@ -369,6 +389,7 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
                                 .side = side,
                                 .qp_unused = let_go,
                                 .arg = t};
+    struct worker_names names;
     uint64_t seed;
 
     if (setup_secret(&t->options, &seed) != 0) {
@@ -376,20 +397,17 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
         return -1;
     }
     setup_boot_secret(&t->options, t->note, sizeof(t->note));
-    c->lock_fd = interlock_claim(t->options.netif, err, err_size);
-    if (c->lock_fd == -1)
+    if (claim(&t->options, &c->lock_fd, &c->addresses, &names, err, err_size) >= 0)
         return -1;
     if (c->lock_fd >= 0)
         side_watch(t, c->lock_fd);
-    if (address_hold(&t->options, &c->addresses, err, err_size) >= 0)
-        return -1;
-    if (setup_netio(&t->options, seed, 0, -1, &cfg.netio, err, err_size) >= 0)
+    if (setup_netio(&t->options, seed, 0, -1, group_of(&names), &cfg.netio, err, err_size) >= 0)
         return -1;
     if (setup_settle(&t->options, cfg.netio, &c->info, &c->mtu, c->mac, err, err_size) < 0) {
         cfg.scope = c->info.ifindex;
         setup_core(&t->options, c->mac, c->mtu, 0, &cfg.core);
         port_range_read(PORT_RANGE_SYS, &c->ports[0]);
-        setup_ports(&c->ports[0], &cfg.core);
+        setup_ports(&c->ports[0], &c->info, &cfg.core);
         t->engine = engine_new(&cfg, engine_clock(), err, err_size);
     }
     if (!t->engine) {
@@ -542,6 +560,7 @@ static void inline_forget(struct toedev_inline *t)
     if (t->control.lock_fd >= 0)
         close(t->control.lock_fd);
     address_release(&t->control.addresses);
+    netio_forget(t->engine->netio);
     if (t->control.listen_fd >= 0)
         close(t->control.listen_fd);
     if (t->capturer.fd >= 0) /* its tool would wait for the end of the child too */

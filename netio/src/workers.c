@@ -1,0 +1,607 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * workers.c - one queue of frames for several processes of one address: workers(N):SPEC
+ *
+ * One worker opens SPEC and steers: it receives for all, and hands frames to the others by rings in
+ * shared memory; what they send reaches it by rings too. When it ends another one takes over
+ * (workers_lead.c). Connections stay with the worker that has them; the steering worker learns
+ * which it is from the SYNs that workers send (workers_table.h). New connections are spread over
+ * the workers that listen on the port.
+ *
+ * A frame of another worker is copied out of the ring before it is parsed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <toe/number.h>
+
+#include "workers.h"
+#include "workers_look.h"
+#include "workers_table.h"
+
+#define FORWARD_MAX 64u     /* frames of one worker to send, between two of others */
+#define RETRY_NS    100000u /* delay until a full ring may have room again */
+#define NS_PER_S    1000000000u
+#define YOUNG_MS    2000u /* so long, workers that joined are preferred to older ones ... */
+#define SAME_MS     1000u /* ... and those that joined within this time are of one age */
+
+static struct workers *self(struct netio *n)
+{
+    return (struct workers *)n;
+}
+
+static int lives(const struct workers *w, uint32_t number)
+{
+    return (int)(w->alive >> number & 1);
+}
+
+/* ---- the rings ---- */
+
+/* Copies a frame into a ring. Returns 0, or -1 when it is full. */
+static int push(struct workers *w, uint32_t number, unsigned ring, const uint8_t *data,
+                uint32_t len, uint32_t flags)
+{
+    struct workers_ring *r = workers_ring(w, number, ring);
+    uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+
+    if (len > w->g.stride || head - atomic_load(&r->tail) >= WORKERS_RING)
+        return -1;
+    memcpy(group_frame(&w->g, number, ring, head), data, len);
+    atomic_store_explicit(&r->slots[head % WORKERS_RING].len, len, memory_order_relaxed);
+    atomic_store_explicit(&r->slots[head % WORKERS_RING].flags, flags, memory_order_relaxed);
+    /* sequentially consistent, as is `sleeping`: the other one sees the frame, or we see it asleep
+     */
+    atomic_store(&r->head, head + 1);
+    return 0;
+}
+
+/* Copies the frame at the tail of a ring to `to`. Returns its length, 0: it is not a frame. */
+static uint32_t copy_tail(const struct workers *w, uint32_t number, unsigned ring, uint8_t *to,
+                          uint32_t cap, uint32_t *flags)
+{
+    struct workers_ring *r = workers_ring(w, number, ring);
+    uint32_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+    uint32_t at = tail % WORKERS_RING;
+    uint32_t len = atomic_load_explicit(&r->slots[at].len, memory_order_relaxed);
+
+    *flags = atomic_load_explicit(&r->slots[at].flags, memory_order_relaxed) & NETIO_F_L4_CSUM_OK;
+    if (len < ETH_HEADER || len > w->g.stride || len > cap)
+        return 0;
+    memcpy(to, group_frame(&w->g, number, ring, tail), len);
+    return len;
+}
+
+static void pop(const struct workers *w, uint32_t number, unsigned ring)
+{
+    struct workers_ring *r = workers_ring(w, number, ring);
+
+    atomic_fetch_add_explicit(&r->tail, 1, memory_order_release);
+}
+
+static void wake(struct workers *w, uint32_t number)
+{
+    if (atomic_load(&w->g.shm->members[number].sleeping) &&
+        atomic_exchange(&w->g.shm->members[number].sleeping, 0))
+        group_wake(&w->g, number);
+}
+
+static void wake_pushed(struct workers *w)
+{
+    for (; w->pushed; w->pushed &= w->pushed - 1)
+        wake(w, (uint32_t)__builtin_ctzll(w->pushed));
+}
+
+/* ---- steering ---- */
+
+/* How the member listens on the port of a new connection. */
+static unsigned listens_on(const struct workers *w, uint32_t number, const struct seen *s)
+{
+    if (!lives(w, number))
+        return NETIO_LISTEN_NOT;
+    return atomic_load_explicit(&group_part(&w->g, number)->ports[s->ip6][s->port],
+                                memory_order_relaxed);
+}
+
+static uint64_t joined_ms(const struct workers *w, uint32_t number)
+{
+    return atomic_load_explicit(&w->g.shm->members[number].joined_ms, memory_order_relaxed);
+}
+
+static uint64_t clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Returns the time since which a worker must have joined to be chosen: a server that is reloaded
+ * starts new workers, then has the old ones end. Connections that these do not accept any more
+ * would be reset, so they get none once new workers are there. If the old ones stay, they get
+ * connections again after two seconds. */
+static uint64_t oldest_choice(const struct workers *w, const struct seen *s, unsigned how)
+{
+    uint64_t newest = 0, joined;
+    uint32_t i;
+
+    for (i = 0; i < w->g.count; i++) {
+        joined = joined_ms(w, i);
+        if (listens_on(w, i, s) == how && joined > newest)
+            newest = joined;
+    }
+    return newest > SAME_MS && clock_ms() < newest + YOUNG_MS ? newest - SAME_MS : 0;
+}
+
+/* Chooses the worker for a new connection: one that serves the port, else one that keeps it open,
+ * else this one, which rejects it. When workers come and go, the others keep what they have been
+ * chosen for (rendezvous hashing). */
+static uint32_t choose(const struct workers *w, const struct seen *s)
+{
+    unsigned how = NETIO_LISTEN_NOT;
+    uint32_t best = w->g.number, i;
+    uint64_t since, most = 0;
+
+    for (i = 0; i < w->g.count; i++)
+        if (listens_on(w, i, s) > how)
+            how = listens_on(w, i, s);
+    if (how == NETIO_LISTEN_NOT)
+        return best;
+    since = oldest_choice(w, s, how);
+    for (i = 0; i < w->g.count; i++) {
+        uint64_t weight = ((s->hash ^ (i + 1) * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u) | 1;
+
+        weight ^= weight >> 32;
+        if (listens_on(w, i, s) != how || joined_ms(w, i) < since || weight < most)
+            continue;
+        most = weight;
+        best = i;
+    }
+    return best;
+}
+
+/* Returns the worker of an arrived segment. */
+static uint32_t owner_of(struct workers *w, const struct seen *s)
+{
+    _Atomic uint64_t *entry = table_find(w->g.shm, s->hash, w->last_ns / NS_PER_S);
+    uint32_t number;
+    int ended;
+
+    if (!entry)
+        return choose(w, s);
+    number = table_worker(entry);
+    ended = table_is_closed(entry);
+    if (s->flags & SEEN_RST)
+        table_close(entry);
+    /* the same addresses and ports again: TIME-WAIT may be there, but the listener elsewhere */
+    if (ended && (s->flags & SEEN_SYN) && listens_on(w, number, s) != NETIO_LISTEN_SERVES)
+        return choose(w, s);
+    return number < w->g.count && lives(w, number) ? number : choose(w, s);
+}
+
+/* Learns which worker has a connection, from a frame that it sends. */
+static void learn(struct workers *w, const uint8_t *data, uint32_t len, uint32_t number)
+{
+    _Atomic uint64_t *entry;
+    struct seen s;
+
+    workers_look(data, len, 1, w->g.shm->key, &s);
+    if (s.kind != SEEN_FLOW)
+        return;
+    if (s.flags & SEEN_SYN) {
+        table_learn(w->g.shm, s.hash, number, w->alive, w->last_ns / NS_PER_S);
+        return;
+    }
+    /* only the owner's word counts: others reject what they do not know */
+    entry = table_find(w->g.shm, s.hash, w->last_ns / NS_PER_S);
+    if (entry && table_worker(entry) == number && (s.flags & (SEEN_FIN | SEEN_RST)))
+        table_close(entry);
+}
+
+static void hand(struct workers *w, uint32_t number, const struct netio_frame *f)
+{
+    if (push(w, number, WORKERS_RX, f->data, f->len, f->flags & NETIO_F_L4_CSUM_OK) == 0)
+        w->pushed |= (uint64_t)1 << number;
+    else
+        w->n.stats.rx_dropped++;
+}
+
+/* Hands a frame to the workers that it is for. Returns whether it is (also) for this one. */
+static int distribute(struct workers *w, const struct netio_frame *f)
+{
+    struct seen s;
+    uint32_t number;
+
+    workers_look(f->data, f->len, 0, w->g.shm->key, &s);
+    switch (s.kind) {
+    case SEEN_ALL:
+        for (number = 0; number < w->g.count; number++)
+            if (number != w->g.number && lives(w, number))
+                hand(w, number, f);
+        return 1;
+    case SEEN_FLOW:
+        number = owner_of(w, &s);
+        if (number == w->g.number)
+            return 1;
+        hand(w, number, f);
+        return 0;
+    case SEEN_DROP:
+        w->n.stats.rx_dropped++;
+        return 0;
+    default:
+        return 1;
+    }
+}
+
+static unsigned receive_and_steer(struct workers *w, struct netio_frame *frames, unsigned max)
+{
+    unsigned n = netio_rx(w->inner, frames, max, w->last_ns), own = 0, i;
+    int alone = w->alive == (uint64_t)1 << w->g.number;
+
+    for (i = 0; i < n; i++) {
+        if (alone || distribute(w, &frames[i]))
+            frames[own++] = frames[i];
+        else
+            netio_rx_release(w->inner, &frames[i], 1);
+    }
+    for (i = 0; i < own; i++) {
+        w->n.stats.rx_frames++;
+        w->n.stats.rx_bytes += frames[i].len;
+    }
+    wake_pushed(w);
+    return own;
+}
+
+/* Sends frames of another worker, living or dead. Returns how many. */
+static unsigned forward(struct workers *w, uint32_t number)
+{
+    uint32_t waiting = workers_waiting(workers_ring(w, number, WORKERS_TX)), flags, n;
+    struct netio_frame f;
+
+    for (n = 0; n < waiting && n < FORWARD_MAX; n++) {
+        if (netio_tx_alloc(w->inner, &f) != 0) {
+            w->blocked = 1;
+            return n;
+        }
+        f.flags &= NETIO_F_L4_CSUM_OK; /* the worker has computed it */
+        f.len = copy_tail(w, number, WORKERS_TX, f.data, f.cap, &flags);
+        pop(w, number, WORKERS_TX);
+        if (f.len == 0) {
+            netio_tx_cancel(w->inner, &f);
+            w->n.stats.tx_dropped++;
+            continue;
+        }
+        learn(w, f.data, f.len, number);
+        netio_tx_submit(w->inner, &f, w->last_ns);
+    }
+    return n;
+}
+
+static void forward_all(struct workers *w)
+{
+    unsigned n = 0;
+    uint32_t i;
+
+    for (i = 0; i < w->g.count; i++) /* this one too: from before it steered */
+        n += forward(w, i);
+    if (n)
+        netio_tx_flush(w->inner, w->last_ns);
+}
+
+/* ---- receiving ---- */
+
+/* Copies handed-over frames out of the ring. */
+static unsigned take(struct workers *w, struct netio_frame *frames, unsigned max)
+{
+    uint32_t waiting = workers_waiting(workers_ring(w, w->g.number, WORKERS_RX)), offset;
+    unsigned n = 0;
+
+    for (; waiting && n < max && pool_get(&w->pool, &offset) == 0; waiting--) {
+        struct netio_frame *f = &frames[n];
+
+        *f = (struct netio_frame){.data = w->pool.mem + offset,
+                                  .cap = w->g.stride,
+                                  .token = offset};
+        f->len = copy_tail(w, w->g.number, WORKERS_RX, f->data, f->cap, &f->flags);
+        pop(w, w->g.number, WORKERS_RX);
+        if (f->len == 0) {
+            pool_put(&w->pool, offset);
+            w->n.stats.rx_dropped++;
+            continue;
+        }
+        w->n.stats.rx_frames++;
+        w->n.stats.rx_bytes += f->len;
+        n++;
+    }
+    return n;
+}
+
+static unsigned workers_rx(struct netio *n, struct netio_frame *frames, unsigned max,
+                           uint64_t now_ns)
+{
+    struct workers *w = self(n);
+
+    w->last_ns = now_ns;
+    w->blocked = 0;
+    if (w->asleep) {
+        w->asleep = w->keep;
+        atomic_store(&w->g.shm->members[w->g.number].sleeping, (uint32_t)w->keep);
+        group_drain(&w->g);
+    }
+    if (now_ns >= w->service_ns)
+        lead_service(w);
+    if (!w->steers)
+        return take(w, frames, max);
+    forward_all(w);
+    return receive_and_steer(w, frames, max);
+}
+
+static void workers_rx_release(struct netio *n, const struct netio_frame *frames, unsigned count)
+{
+    struct workers *w = self(n);
+    unsigned i;
+
+    if (w->steers) {
+        netio_rx_release(w->inner, frames, count);
+        return;
+    }
+    for (i = 0; i < count; i++)
+        pool_put(&w->pool, (uint32_t)frames[i].token);
+}
+
+/* The role changes in workers_rx() only, and never back: a held frame is one of inner. */
+static int workers_rx_hold(struct netio *n, const struct netio_frame *frame)
+{
+    return self(n)->steers ? netio_rx_hold(self(n)->inner, frame) : -1;
+}
+
+static void workers_rx_unhold(struct netio *n, uintptr_t token)
+{
+    netio_rx_unhold(self(n)->inner, token);
+}
+
+/* ---- sending ---- */
+
+static int workers_tx_alloc(struct netio *n, struct netio_frame *frame)
+{
+    struct workers *w = self(n);
+    struct workers_ring *r = workers_ring(w, w->g.number, WORKERS_TX);
+    uint32_t head;
+
+    if (w->steers)
+        return netio_tx_alloc(w->inner, frame);
+    head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    w->blocked = head - atomic_load(&r->tail) >= WORKERS_RING;
+    if (w->blocked)
+        return -1;
+    *frame = (struct netio_frame){.data = group_frame(&w->g, w->g.number, WORKERS_TX, head),
+                                  .cap = w->g.stride};
+    return 0;
+}
+
+static void workers_tx_submit(struct netio *n, const struct netio_frame *frame, uint64_t now_ns)
+{
+    struct workers *w = self(n);
+    struct workers_ring *r = workers_ring(w, w->g.number, WORKERS_TX);
+    uint32_t head;
+
+    w->n.stats.tx_frames++;
+    w->n.stats.tx_bytes += frame_total(frame);
+    if (w->steers) {
+        learn(w, frame->data, frame->len, w->g.number);
+        netio_tx_submit(w->inner, frame, now_ns);
+        return;
+    }
+    head = atomic_load_explicit(&r->head, memory_order_relaxed);
+    atomic_store_explicit(&r->slots[head % WORKERS_RING].len, frame->len, memory_order_relaxed);
+    atomic_store_explicit(&r->slots[head % WORKERS_RING].flags, 0, memory_order_relaxed);
+    atomic_store(&r->head, head + 1);
+    w->pushed = 1;
+}
+
+static void workers_tx_cancel(struct netio *n, const struct netio_frame *frame)
+{
+    if (self(n)->steers)
+        netio_tx_cancel(self(n)->inner, frame);
+}
+
+static void workers_tx_flush(struct netio *n, uint64_t now_ns)
+{
+    struct workers *w = self(n);
+    uint32_t number;
+
+    if (w->steers) {
+        netio_tx_flush(w->inner, now_ns);
+        return;
+    }
+    if (!w->pushed)
+        return;
+    w->pushed = 0;
+    number = atomic_load(&w->g.shm->steerer_number);
+    if (number < w->g.count)
+        wake(w, number);
+}
+
+/* ---- sleeping ---- */
+
+static int has_work(const struct workers *w)
+{
+    uint32_t i;
+
+    if (!w->steers)
+        return workers_waiting(workers_ring(w, w->g.number, WORKERS_RX)) != 0;
+    if (w->blocked) /* workers_next_event() says when */
+        return 0;
+    for (i = 0; i < w->g.count; i++)
+        if (workers_waiting(workers_ring(w, i, WORKERS_TX)))
+            return 1;
+    return 0;
+}
+
+static int workers_prepare_sleep(struct netio *n)
+{
+    struct workers *w = self(n);
+
+    w->asleep = 1;
+    atomic_store(&w->g.shm->members[w->g.number].sleeping, 1);
+    if (has_work(w))
+        return 1;
+    return w->steers ? netio_prepare_sleep(w->inner) : 0;
+}
+
+static void workers_keep_waking(struct netio *n, int on)
+{
+    struct workers *w = self(n);
+
+    w->keep = on;
+    if (w->steers)
+        netio_keep_waking(w->inner, on);
+}
+
+static uint64_t workers_next_event(const struct netio *n)
+{
+    const struct workers *w = (const struct workers *)n;
+    uint64_t at = lead_deadline(w), inner = UINT64_MAX;
+
+    if (w->steers)
+        inner = netio_next_event(w->inner);
+    if (inner < at)
+        at = inner;
+    return w->blocked && w->last_ns + RETRY_NS < at ? w->last_ns + RETRY_NS : at;
+}
+
+/* ---- the rest ---- */
+
+static void workers_listens(struct netio *n, int ip6, uint16_t port, unsigned how)
+{
+    struct workers *w = self(n);
+
+    atomic_store_explicit(&group_part(&w->g, w->g.number)->ports[!!ip6][port], (uint8_t)how,
+                          memory_order_release);
+}
+
+static void workers_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)
+{
+    struct workers *w = self(n);
+
+    w->ip6_count = count < NETIO_IP6_MAX ? count : NETIO_IP6_MAX;
+    memcpy(w->ip6, addrs, w->ip6_count * sizeof(w->ip6[0]));
+    if (w->steers)
+        netio_set_ip6(w->inner, addrs, count);
+}
+
+static int workers_tend(struct netio *n, const struct netio_err *text)
+{
+    return self(n)->steers ? netio_tend(self(n)->inner, text->text, text->size) : 0;
+}
+
+static void workers_set_features(struct netio *n)
+{
+    if (self(n)->steers)
+        (void)netio_set_features(self(n)->inner, n->features);
+}
+
+static void workers_add_stats(const struct netio *n, struct netio_stats *out)
+{
+    const struct workers *w = (const struct workers *)n;
+    struct netio_stats inner;
+
+    if (!w->steers)
+        return;
+    netio_get_stats(w->inner, &inner);
+    out->rx_dropped += inner.rx_dropped;
+    out->tx_dropped += inner.tx_dropped;
+}
+
+static void workers_close(struct netio *n)
+{
+    struct workers *w = self(n);
+
+    if (w->inner)
+        netio_close(w->inner);
+    group_leave(&w->g); /* after it: the next one opens the interface */
+    if (w->steerer_fd >= 0)
+        close(w->steerer_fd);
+    if (w->set >= 0)
+        close(w->set);
+    pool_free(&w->pool);
+    free(w);
+}
+
+static void workers_forget(struct netio *n)
+{
+    group_forget(&self(n)->g);
+}
+
+static const struct netio_ops ops = {
+    .close = workers_close,
+    .rx = workers_rx,
+    .rx_release = workers_rx_release,
+    .rx_hold = workers_rx_hold,
+    .rx_unhold = workers_rx_unhold,
+    .tx_alloc = workers_tx_alloc,
+    .tx_submit = workers_tx_submit,
+    .tx_cancel = workers_tx_cancel,
+    .tx_flush = workers_tx_flush,
+    .prepare_sleep = workers_prepare_sleep,
+    .keep_waking = workers_keep_waking,
+    .next_event = workers_next_event,
+    .set_ip6 = workers_set_ip6,
+    .tend = workers_tend,
+    .listens = workers_listens,
+    .forget = workers_forget,
+    .set_features = workers_set_features,
+    .add_stats = workers_add_stats,
+};
+
+static int parse(const char *text, const char *inner, const struct netio_config *cfg,
+                 uint64_t *count, const struct netio_err *err)
+{
+    if (!toe_number(text, 2, WORKERS_MAX, count, NULL, 0)) {
+        netio_err_set(err,
+                      "workers(%s): write workers(N):SPEC, N from 2 to %u: the most processes of "
+                      "the address at once, old ones beside new ones included",
+                      text, WORKERS_MAX);
+        return -1;
+    }
+    if (!cfg->group || !cfg->group->claims[0]) {
+        netio_err_set(err, "workers(%s): only for an engine within a program (--engine inline or "
+                           "thread), and not within another specification",
+                      text);
+        return -1;
+    }
+    if (cfg->shared || strlen(inner) >= WORKERS_SPEC || strncmp(inner, "workers(", 8) == 0) {
+        netio_err_set(err, "workers(%s):%s: not with --ip shared, within itself, or with more than "
+                           "%u characters",
+                      text, inner, WORKERS_SPEC - 1);
+        return -1;
+    }
+    return 0;
+}
+
+struct netio *workers_open(const char *text, const char *inner, const struct netio_config *cfg,
+                           const struct netio_err *err)
+{
+    struct workers *w;
+    uint64_t count;
+
+    if (parse(text, inner, cfg, &count, err) != 0)
+        return NULL;
+    w = lines_calloc(1, sizeof(*w));
+    if (!w) {
+        netio_err_set(err, "workers: out of memory");
+        return NULL;
+    }
+    w->n.ops = &ops;
+    w->n.fd = w->set = w->steerer_fd = -1;
+    w->cfg = *cfg;
+    w->cfg.group = NULL;
+    snprintf(w->spec, sizeof(w->spec), "%s", inner);
+    if (lead_join(w, cfg->group, (uint32_t)count, err) != 0) {
+        workers_close(&w->n);
+        return NULL;
+    }
+    return &w->n;
+}
