@@ -119,37 +119,59 @@ static int open_inner(struct workers *w, uint32_t standby, const struct netio_er
     return w->inner ? 0 : -1;
 }
 
-/* Returns the bytes that a frame of the MTU with a tag needs, 0: too many. */
+/* Returns the bytes of a frame's place: the MTU with a tag fits. */
 static uint32_t stride_of(uint32_t mtu)
 {
-    uint32_t stride = (mtu + ETH_TAGGED + WORKERS_UNIT - 1) / WORKERS_UNIT * WORKERS_UNIT;
-
-    return stride <= WORKERS_FRAME_MAX ? stride : 0;
+    return (mtu + ETH_TAGGED + WORKERS_UNIT - 1) / WORKERS_UNIT * WORKERS_UNIT;
 }
 
-/* Opens the interface. first: no other worker lives, and their memory is made. */
-static int join_to_steer(struct workers *w, int first, const struct netio_err *err)
+static int check_mtu(uint32_t mtu, uint32_t most, const struct netio_err *err)
+{
+    if (mtu + ETH_TAGGED <= most)
+        return 0;
+    netio_err_set(err, "workers: an MTU of %u is too large: these workers carry %u at most", mtu,
+                  most - ETH_TAGGED);
+    return -1;
+}
+
+/* As the first worker: opens the interface and makes the shared memory. */
+static int found(struct workers *w, const struct netio_err *err)
 {
     struct netio_info info;
-    uint32_t stride;
 
     if (open_inner(w, 0, err) != 0)
         return -1;
     netio_get_info(w->inner, &info);
-    stride = stride_of(info.mtu);
-    if (!stride) {
-        netio_err_set(err, "workers: an MTU of %u is too large: %u at most", info.mtu,
-                      WORKERS_FRAME_MAX - ETH_TAGGED);
+    if (check_mtu(info.mtu, WORKERS_FRAME_MAX, err) != 0)
         return -1;
-    }
-    if (first ? group_create(&w->g, stride, options_hash(w), err)
-              : group_attach(&w->g, options_hash(w), err))
+    return group_create(&w->g, stride_of(info.mtu), options_hash(w), err);
+}
+
+/* Opens the interface that a worker had which has ended. Others may hold a standby of it: then it
+ * is there still, and is taken over in the same way. */
+static int open_to_take_over(struct workers *w, const struct netio_err *err)
+{
+    uint32_t standby = w->g.shm->standby;
+
+    if (!w->inner && standby)
+        (void)open_inner(w, standby, err);
+    if (w->inner && netio_activate(w->inner, err->text, err->size) == 0)
+        return 0;
+    if (w->inner)
+        netio_close(w->inner);
+    w->inner = NULL;
+    return open_inner(w, 0, err);
+}
+
+/* As a worker that comes when the one that steered has ended. */
+static int inherit(struct workers *w, const struct netio_err *err)
+{
+    struct netio_info info;
+
+    if (group_attach(&w->g, options_hash(w), err) != 0 || open_to_take_over(w, err) != 0)
         return -1;
-    if (w->g.stride < stride) {
-        netio_err_set(err, "workers: the MTU has become larger: %u: end all workers", info.mtu);
-        return -1;
-    }
-    return 0;
+    netio_get_info(w->inner, &info);
+    return check_mtu(info.mtu, w->g.stride, err);
 }
 
 /* ---- the others ---- */
@@ -182,13 +204,6 @@ static int is_leaderless(struct workers *w)
     if (w->steerer_fd >= 0)
         return poll(&p, 1, 0) > 0;
     return !group_lives(&w->g, atomic_load(&w->g.shm->steerer_number));
-}
-
-static int open_to_take_over(struct workers *w, const struct netio_err *err)
-{
-    if (w->inner)
-        return netio_activate(w->inner, err->text, err->size);
-    return open_inner(w, 0, err);
 }
 
 static void take_over(struct workers *w)
@@ -247,7 +262,7 @@ static int take_role(struct workers *w, int first, const struct netio_err *err)
             return -1;
         }
         if (rc == 0)
-            return join_to_steer(w, first, err);
+            return first ? found(w, err) : inherit(w, err);
         rc = first ? waited_ms < DYING_MS : join_to_follow(w, err);
         if (rc < 0 || (rc == 0 && !first))
             return rc;

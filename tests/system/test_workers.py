@@ -32,14 +32,20 @@ def pid(lab) -> int:
     """The worker that a new connection reaches."""
     return int(nginx.get(lab, "/pid"))
 
-
-def test_nginx(lab, tmp_path):
-    argv = nginx.configuration(tmp_path, f"{lab.ip}:80", workers=2)
+@pytest.mark.parametrize("user", ["root", "www-data"])
+@pytest.mark.parametrize("listen", ["", " reuseport"])
+def test_nginx(lab, tmp_path, user, listen):
+    argv = nginx.configuration(tmp_path, f"{lab.ip}:80{listen}", workers=2, user=user)
     with lab.app(argv, port=80) as server:
+        import subprocess
         seen = set()
         proc.wait_until(lambda: seen.add(pid(lab)) or len(seen) == 2, "both workers serve")
         print(seen, server.children())
-        os.kill(next(iter(seen)), signal.SIGKILL)
+        for i in sorted(server.children()):
+            print(subprocess.run(f"/work/wt/workers/build/cli/toehold stats --json --socket /run/toehold/inline-{i}.sock | grep -i mode", shell=True, capture_output=True, text=True).stdout)
+        os.kill(sorted(seen)[0], signal.SIGKILL)
         for _ in range(20):
             print(pid(lab))
+        for i in sorted(server.children()):
+            print(subprocess.run(f"/work/wt/workers/build/cli/toehold stats --json --socket /run/toehold/inline-{i}.sock | grep -i mode", shell=True, capture_output=True, text=True).stdout)
         assert server.stop() == 0
