@@ -271,13 +271,16 @@ int steer_settle(struct steer *s, const struct netio_err *err)
 /* ---- a program that another process has attached ---- */
 
 /* Returns a descriptor of the interface's link and the number of its program, or a negative errno.
- */
+ * Links of all network namespaces are listed, and interfaces have the same numbers in each: the
+ * program tells them apart. */
 static int find_link(unsigned ifindex, uint32_t *program)
 {
     struct bpf_link_info info;
     uint32_t id = 0, size;
     int fd;
 
+    if (bpf_xdp_query_id((int)ifindex, 0, program) != 0 || !*program)
+        return -ENOENT;
     while (bpf_link_get_next_id(id, &id) == 0) {
         fd = bpf_link_get_fd_by_id(id);
         if (fd < 0)
@@ -285,10 +288,8 @@ static int find_link(unsigned ifindex, uint32_t *program)
         memset(&info, 0, sizeof(info));
         size = sizeof(info);
         if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && info.type == BPF_LINK_TYPE_XDP &&
-            info.xdp.ifindex == ifindex) {
-            *program = info.prog_id;
+            info.prog_id == *program)
             return fd;
-        }
         close(fd);
     }
     return errno == EPERM ? -EPERM : -ENOENT;

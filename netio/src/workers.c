@@ -328,7 +328,6 @@ static unsigned workers_rx(struct netio *n, struct netio_frame *frames, unsigned
     if (w->asleep) {
         w->asleep = w->keep;
         atomic_store(&w->g.shm->members[w->g.number].sleeping, (uint32_t)w->keep);
-        group_drain(&w->g);
     }
     if (now_ns >= w->service_ns)
         lead_service(w);
@@ -440,10 +439,14 @@ static int has_work(const struct workers *w)
     return 0;
 }
 
+/* A caller may watch netio_fd() for edges only, so what made it readable is taken here. */
 static int workers_prepare_sleep(struct netio *n)
 {
     struct workers *w = self(n);
 
+    group_drain(&w->g);
+    if (lead_has_news(w))
+        return 1;
     w->asleep = 1;
     atomic_store(&w->g.shm->members[w->g.number].sleeping, 1);
     if (has_work(w))

@@ -37,6 +37,8 @@ int lead_join(struct workers *w, const struct netio_group *names, uint32_t count
               const struct netio_err *err);
 /* Checks who lives and who steers, every 10 ms; takes over if the worker that steered has ended. */
 void lead_service(struct workers *w);
+/* Before a sleep: returns whether lead_service() has something to do; it is due then. */
+int lead_has_news(struct workers *w);
 /* Returns when to call lead_service() without another reason. UINT64_MAX: never. */
 uint64_t lead_deadline(const struct workers *w);
 

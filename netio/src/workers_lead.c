@@ -356,6 +356,17 @@ void lead_service(struct workers *w)
     }
 }
 
+int lead_has_news(struct workers *w)
+{
+    struct pollfd p = {.fd = w->steerer_fd, .events = POLLIN};
+
+    if (w->steers || (atomic_load(&w->g.shm->steerer) == w->steerer &&
+                      (w->steerer_fd < 0 || poll(&p, 1, 0) <= 0)))
+        return 0;
+    w->service_ns = 0;
+    return 1;
+}
+
 uint64_t lead_deadline(const struct workers *w)
 {
     return w->steers || w->steerer_fd >= 0 ? UINT64_MAX : w->service_ns;

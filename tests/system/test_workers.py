@@ -44,6 +44,7 @@ def test_nginx(lab, tmp_path, user, listen):
         for i in sorted(server.children()):
             print(subprocess.run(f"/work/wt/workers/build/cli/toehold stats --json --socket /run/toehold/inline-{i}.sock | grep -i mode", shell=True, capture_output=True, text=True).stdout)
         os.kill(sorted(seen)[0], signal.SIGKILL)
+        import time; time.sleep(1); print(server.text()[-3000:] if hasattr(server,"text") else "")
         for _ in range(20):
             print(pid(lab))
         for i in sorted(server.children()):
