@@ -349,6 +349,7 @@ void lead_service(struct workers *w)
     if (w->steers) {
         check_members(w);
         group_answer(&w->g);
+        describe(w); /* a wire may be linked now */
     } else if (is_leaderless(w)) {
         take_over(w);
         if (!w->steers)

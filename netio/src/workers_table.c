@@ -11,6 +11,7 @@
 #define TIME_SHIFT 8
 #define TIME_MASK  0xfffu
 #define TIME_UNIT  64u
+#define TIMES      ((uint64_t)TIME_MASK << TIME_SHIFT)
 #define TAG_SHIFT  20
 #define LINE_WORDS 8u
 #define WAYS       16u
@@ -44,7 +45,6 @@ static void put(_Atomic uint64_t *entry, uint64_t value)
 
 _Atomic uint64_t *table_find(struct workers_shm *shm, uint64_t hash, uint64_t now_s)
 {
-    const uint64_t times = (uint64_t)TIME_MASK << TIME_SHIFT;
     uint32_t i;
 
     for (i = 0; i < WAYS; i++) {
@@ -53,8 +53,8 @@ _Atomic uint64_t *table_find(struct workers_shm *shm, uint64_t hash, uint64_t no
 
         if (!(value & USED) || tag_of(value) != tag_of(hash))
             continue;
-        if ((value & times) != time_of(now_s))
-            put(entry, (value & ~times) | time_of(now_s));
+        if ((value & TIMES) != time_of(now_s))
+            put(entry, (value & ~TIMES) | time_of(now_s));
         return entry;
     }
     return NULL;
@@ -63,7 +63,7 @@ _Atomic uint64_t *table_find(struct workers_shm *shm, uint64_t hash, uint64_t no
 /* Returns how gladly an entry is replaced. */
 static uint32_t worth(uint64_t value, uint64_t alive, uint64_t now_s)
 {
-    uint32_t age = (uint32_t)((time_of(now_s) - value) >> TIME_SHIFT & TIME_MASK);
+    uint32_t age = (uint32_t)((time_of(now_s) - (value & TIMES)) >> TIME_SHIFT & TIME_MASK);
 
     if (!(value & USED))
         return UINT32_MAX;
