@@ -244,6 +244,8 @@ static void open_workers(struct netio **w, unsigned count)
     for (i = 0; i < count; i++) {
         w[i] = worker();
         netio_listens(w[i], 0, PORT, NETIO_LISTEN_SERVES);
+        /* of one age, however long this process was not run */
+        inside(w[i])->g.shm->members[i].joined_ms = inside(w[0])->g.shm->members[0].joined_ms;
     }
     while (!is_linked(peer)) {
         (void)receive(w[0], NULL);
