@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <toe/number.h>
@@ -26,7 +25,7 @@
 #define RETRY_NS    100000u /* delay until a full ring may have room again */
 #define NS_PER_S    1000000000u
 #define YOUNG_MS    2000u /* so long, workers that joined are preferred to older ones ... */
-#define SAME_MS     1000u /* ... and those that joined within this time are of one age */
+#define SAME_MS     200u /* ... and those that joined within this time are of one age */
 
 static struct workers *self(struct netio *n)
 {
@@ -110,14 +109,6 @@ static uint64_t joined_ms(const struct workers *w, uint32_t number)
     return atomic_load_explicit(&w->g.shm->members[number].joined_ms, memory_order_relaxed);
 }
 
-static uint64_t clock_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* Returns the time since which a worker must have joined to be chosen: a server that is reloaded
  * starts new workers, then has the old ones end. Connections that these do not accept any more
  * would be reset, so they get none once new workers are there. If the old ones stay, they get
@@ -132,11 +123,18 @@ static uint64_t oldest_choice(const struct workers *w, const struct seen *s, uns
         if (listens_on(w, i, s) == how && joined > newest)
             newest = joined;
     }
-    return newest > SAME_MS && clock_ms() < newest + YOUNG_MS ? newest - SAME_MS : 0;
+    return newest > SAME_MS && group_clock_ms() < newest + YOUNG_MS ? newest - SAME_MS : 0;
+}
+
+/* Returns whether the segment opens a connection. */
+static int is_first(const struct seen *s)
+{
+    return (s->flags & (SEEN_SYN | SEEN_ACK | SEEN_RST)) == SEEN_SYN;
 }
 
 /* Chooses the worker for a new connection: one that serves the port, else one that keeps it open,
- * else this one, which rejects it. When workers come and go, the others keep what they have been
+ * else this one, which rejects it. WORKERS_MAX: none; during a reload, or after a death, the peer
+ * repeats its SYN until there is one. When workers come and go, the others keep what they have been
  * chosen for (rendezvous hashing). */
 static uint32_t choose(const struct workers *w, const struct seen *s)
 {
@@ -148,7 +146,7 @@ static uint32_t choose(const struct workers *w, const struct seen *s)
         if (listens_on(w, i, s) > how)
             how = listens_on(w, i, s);
     if (how == NETIO_LISTEN_NOT)
-        return best;
+        return is_first(s) && group_closed_lately(&w->g, s->ip6, s->port) ? WORKERS_MAX : best;
     since = oldest_choice(w, s, how);
     for (i = 0; i < w->g.count; i++) {
         uint64_t weight = ((s->hash ^ (i + 1) * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u) | 1;
@@ -223,10 +221,10 @@ static int distribute(struct workers *w, const struct netio_frame *f)
         return 1;
     case SEEN_FLOW:
         number = owner_of(w, &s);
-        if (number == w->g.number)
-            return 1;
-        hand(w, number, f);
-        return 0;
+        if (number < w->g.count && number != w->g.number)
+            hand(w, number, f);
+        w->n.stats.rx_dropped += number >= w->g.count;
+        return number == w->g.number;
     case SEEN_DROP:
         w->n.stats.rx_dropped++;
         return 0;
@@ -238,7 +236,7 @@ static int distribute(struct workers *w, const struct netio_frame *f)
 static unsigned receive_and_steer(struct workers *w, struct netio_frame *frames, unsigned max)
 {
     unsigned n = netio_rx(w->inner, frames, max, w->last_ns), own = 0, i;
-    int alone = w->alive == (uint64_t)1 << w->g.number;
+    int alone = w->alive == (uint64_t)1 << w->g.number && !w->closing;
 
     for (i = 0; i < n; i++) {
         if (alone || distribute(w, &frames[i]))
@@ -292,6 +290,20 @@ static void forward_all(struct workers *w)
 
 /* ---- receiving ---- */
 
+/* Returns whether a handed-over frame opens a connection to a port that this worker has ceased to
+ * serve meanwhile. It would reject it; the peer's next attempt reaches another worker. */
+static int is_late(const struct workers *w, const struct netio_frame *f)
+{
+    struct seen s;
+
+    workers_look(f->data, f->len, 1, w->g.shm->key, &s); /* cheap for most */
+    if (s.kind != SEEN_FLOW || !is_first(&s))
+        return 0;
+    workers_look(f->data, f->len, 0, w->g.shm->key, &s);
+    return !group_part(&w->g, w->g.number)->ports[s.ip6][s.port] &&
+           table_peek(w->g.shm, s.hash) != w->g.number;
+}
+
 /* Copies handed-over frames out of the ring. */
 static unsigned take(struct workers *w, struct netio_frame *frames, unsigned max)
 {
@@ -306,7 +318,7 @@ static unsigned take(struct workers *w, struct netio_frame *frames, unsigned max
                                   .token = offset};
         f->len = copy_tail(w, w->g.number, WORKERS_RX, f->data, f->cap, &f->flags);
         pop(w, w->g.number, WORKERS_RX);
-        if (f->len == 0) {
+        if (f->len == 0 || is_late(w, f)) {
             pool_put(&w->pool, offset);
             w->n.stats.rx_dropped++;
             continue;
@@ -480,9 +492,12 @@ static uint64_t workers_next_event(const struct netio *n)
 static void workers_listens(struct netio *n, int ip6, uint16_t port, unsigned how)
 {
     struct workers *w = self(n);
+    _Atomic uint8_t *place = &group_part(&w->g, w->g.number)->ports[!!ip6][port];
 
-    atomic_store_explicit(&group_part(&w->g, w->g.number)->ports[!!ip6][port], (uint8_t)how,
-                          memory_order_release);
+    if (atomic_exchange(place, (uint8_t)how) == NETIO_LISTEN_SERVES && how == NETIO_LISTEN_NOT) {
+        group_note_closed(&w->g, ip6, port);
+        w->closing = 1;
+    }
 }
 
 static void workers_set_ip6(struct netio *n, const uint8_t addrs[][16], unsigned count)

@@ -20,6 +20,7 @@ struct workers {
     int steerer_fd;         /* pidfd of the worker that steers; -1: none */
     uint32_t steerer;       /* its pid; 0: none */
     uint64_t alive;         /* members that lived when it was last checked; a bit for each number */
+    int closing;            /* some port has lost a listener lately */
     uint64_t last_ns;       /* time of the last call */
     uint64_t service_ns;    /* when to check the group again */
     uint64_t pushed;        /* members to wake: frames were put into their rings */

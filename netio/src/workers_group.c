@@ -19,6 +19,7 @@
 #define WAIT_LIMIT_MS 10000u /* a worker that opens the interface may take three seconds */
 #define WAIT_STEP_MS  2u
 #define DRAIN_MAX     16
+#define CLOSED_MS     3000u /* a peer repeats its SYN after one second and after three */
 #define MODE          0600
 
 int group_wait(unsigned *waited_ms)
@@ -327,19 +328,63 @@ int group_attach(struct group *g, uint64_t options, const struct netio_err *err)
     return 0;
 }
 
+uint64_t group_clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint32_t closed_word(int ip6, uint16_t port)
+{
+    return 1u << 17 | (ip6 ? 1u << 16 : 0) | port;
+}
+
+void group_note_closed(const struct group *g, int ip6, uint16_t port)
+{
+    uint32_t at = atomic_fetch_add(&g->shm->closed_next, 1) % WORKERS_CLOSED;
+
+    atomic_store(&g->shm->closed[at].at_ms, group_clock_ms());
+    atomic_store(&g->shm->closed[at].what, closed_word(ip6, port));
+}
+
+static int is_recent(const struct workers_closed *c)
+{
+    return group_clock_ms() < atomic_load(&c->at_ms) + CLOSED_MS;
+}
+
+int group_closed_lately(const struct group *g, int ip6, uint16_t port)
+{
+    uint32_t i;
+
+    for (i = 0; i < WORKERS_CLOSED; i++)
+        if (atomic_load(&g->shm->closed[i].what) == closed_word(ip6, port) &&
+            is_recent(&g->shm->closed[i]))
+            return 1;
+    return 0;
+}
+
+int group_any_closed_lately(const struct group *g)
+{
+    uint32_t i;
+
+    for (i = 0; i < WORKERS_CLOSED; i++)
+        if (atomic_load(&g->shm->closed[i].what) && is_recent(&g->shm->closed[i]))
+            return 1;
+    return 0;
+}
+
 void group_enter(struct group *g)
 {
     struct workers_member *m = &g->shm->members[g->number];
     struct workers_part *part = group_part(g, g->number);
     struct workers_ring *rx = &part->rings[WORKERS_RX];
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
     memset(part->ports, 0, sizeof(part->ports));
     /* frames for a predecessor with this number; those that it has sent still leave */
     atomic_store(&rx->tail, atomic_load(&rx->head));
     atomic_store(&m->sleeping, 0);
-    atomic_store(&m->joined_ms, (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+    atomic_store(&m->joined_ms, group_clock_ms());
     atomic_store(&m->pid, (uint32_t)getpid());
     g->joined = 1;
     (void)flock(g->file, LOCK_UN);

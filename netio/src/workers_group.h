@@ -58,6 +58,14 @@ void group_drain(const struct group *g);
 int group_lives(const struct group *g, uint32_t number);
 void group_wake(const struct group *g, uint32_t number);
 
+/* Remembers that a worker serves the port no longer, and tells whether one has within three seconds:
+ * another one may be about to. */
+void group_note_closed(const struct group *g, int ip6, uint16_t port);
+int group_closed_lately(const struct group *g, int ip6, uint16_t port);
+int group_any_closed_lately(const struct group *g);
+/* CLOCK_MONOTONIC. */
+uint64_t group_clock_ms(void);
+
 /* Leaves; the last member removes the file. */
 void group_leave(struct group *g);
 /* In a child after fork(): closes what would outlive the parent, and touches nothing shared. */

@@ -329,6 +329,24 @@ int lead_join(struct workers *w, const struct netio_group *names, uint32_t count
 
 /* ---- service ---- */
 
+/* The ports of a worker that died, or has left without closing its listeners. */
+static void note_ports(const struct workers *w, uint32_t number)
+{
+    _Atomic uint8_t(*ports)[65536] = group_part(&w->g, number)->ports;
+    uint32_t port;
+    int ip6;
+
+    for (ip6 = 0; ip6 < 2; ip6++)
+        for (port = 0; port < 65536; port++)
+            if (atomic_load_explicit(&ports[ip6][port], memory_order_relaxed))
+                group_note_closed(&w->g, ip6, (uint16_t)port);
+}
+
+static int is_there(const struct workers *w, uint32_t number)
+{
+    return atomic_load(&w->g.shm->members[number].pid) && group_lives(&w->g, number);
+}
+
 static void check_members(struct workers *w)
 {
     uint32_t i;
@@ -336,10 +354,12 @@ static void check_members(struct workers *w)
     for (i = 0; i < w->g.count; i++) {
         uint64_t bit = (uint64_t)1 << i;
 
-        if (i == w->g.number || (atomic_load(&w->g.shm->members[i].pid) && group_lives(&w->g, i)))
+        if (i == w->g.number || is_there(w, i)) {
             w->alive |= bit;
-        else
+        } else if (w->alive & bit) {
             w->alive &= ~bit;
+            note_ports(w, i);
+        }
     }
 }
 
@@ -349,6 +369,7 @@ void lead_service(struct workers *w)
     if (w->steers) {
         check_members(w);
         group_answer(&w->g);
+        w->closing = group_any_closed_lately(&w->g);
         describe(w); /* a wire may be linked now */
     } else if (is_leaderless(w)) {
         take_over(w);

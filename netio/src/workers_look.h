@@ -23,6 +23,7 @@ struct seen {
 #define SEEN_FIN 1u
 #define SEEN_SYN 2u
 #define SEEN_RST 4u
+#define SEEN_ACK 16u
 
 /* Looks at a frame of len contiguous bytes, which may have one VLAN tag. sent: it leaves, else it
  * has arrived. Of sent segments only those with SYN, FIN or RST are SEEN_FLOW. */

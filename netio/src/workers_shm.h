@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WORKERS_MAGIC     0x54574b31u /* "TWK1": changes with this layout */
+#define WORKERS_MAGIC     0x54574b31u /* "TWK1"; changes with this layout */
 #define WORKERS_MAX       64u         /* workers of one address; a table entry has six bits for it */
 #define WORKERS_RING      256u        /* frames of a ring, a power of two */
 #define WORKERS_UNIT      2048u       /* the place of a frame is a multiple of it */
@@ -41,6 +41,13 @@ struct workers_member {
     _Atomic uint64_t joined_ms;                  /* CLOCK_MONOTONIC */
 };
 
+/* A port that no longer has the listener of a worker. */
+struct workers_closed {
+    _Atomic uint32_t what; /* port; bit 16: IPv6; bit 17: in use */
+    _Atomic uint64_t at_ms;
+};
+#define WORKERS_CLOSED 64u /* remembered, a power of two */
+
 struct workers_shm {
     uint32_t magic, count, stride; /* count: the most workers; stride: bytes of a frame's place */
     uint64_t options;              /* hash of what all workers must agree on */
@@ -51,6 +58,8 @@ struct workers_shm {
     uint32_t mtu, ifindex, offered, tso_max, hold_max, flush_calls, queues, standby;
     uint8_t mac[6];
     struct workers_member members[WORKERS_MAX];
+    struct workers_closed closed[WORKERS_CLOSED];
+    _Atomic uint32_t closed_next;
     _Alignas(WORKERS_PAGE) _Atomic uint64_t table[WORKERS_TABLE]; /* workers_table.h */
 };
 

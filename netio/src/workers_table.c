@@ -26,11 +26,17 @@ static uint64_t time_of(uint64_t now_s)
     return (now_s / TIME_UNIT & TIME_MASK) << TIME_SHIFT;
 }
 
-static _Atomic uint64_t *place(struct workers_shm *shm, uint64_t hash, uint32_t way)
+/* Returns the index of a place. */
+static uint32_t place_of(uint64_t hash, uint32_t way)
 {
     uint32_t first = (uint32_t)hash & (WORKERS_TABLE - 1) & ~(LINE_WORDS - 1);
 
-    return &shm->table[(first + way) & (WORKERS_TABLE - 1)];
+    return (first + way) & (WORKERS_TABLE - 1);
+}
+
+static _Atomic uint64_t *place(struct workers_shm *shm, uint64_t hash, uint32_t way)
+{
+    return &shm->table[place_of(hash, way)];
 }
 
 static uint64_t get(const _Atomic uint64_t *entry)
@@ -41,6 +47,19 @@ static uint64_t get(const _Atomic uint64_t *entry)
 static void put(_Atomic uint64_t *entry, uint64_t value)
 {
     atomic_store_explicit(entry, value, memory_order_relaxed);
+}
+
+uint32_t table_peek(const struct workers_shm *shm, uint64_t hash)
+{
+    uint32_t i;
+
+    for (i = 0; i < WAYS; i++) {
+        const _Atomic uint64_t *entry = &shm->table[place_of(hash, i)];
+
+        if ((get(entry) & USED) && tag_of(get(entry)) == tag_of(hash))
+            return table_worker(entry);
+    }
+    return WORKERS_MAX;
 }
 
 _Atomic uint64_t *table_find(struct workers_shm *shm, uint64_t hash, uint64_t now_s)

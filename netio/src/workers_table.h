@@ -9,6 +9,8 @@
 
 #include "workers_shm.h"
 
+/* Returns the worker of a connection, WORKERS_MAX: there is none. For workers that do not steer. */
+uint32_t table_peek(const struct workers_shm *shm, uint64_t hash);
 /* Returns the entry of a connection, NULL: there is none. now_s: seconds of any clock that does not
  * go back; use marks the entry as recently used. */
 _Atomic uint64_t *table_find(struct workers_shm *shm, uint64_t hash, uint64_t now_s);

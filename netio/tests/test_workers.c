@@ -410,6 +410,36 @@ static void a_port_pair_used_again_finds_the_listener(void **state)
     close_workers(w, 2);
 }
 
+/* Between old and new workers a port has no listener: peers try again instead of being rejected. */
+static void a_port_without_a_listener_for_a_moment(void **state)
+{
+    struct segment syn = tcp4(1, PORT, 9100, SEEN_SYN), ack = tcp4(1, PORT, 9101, 0x10);
+    struct netio_stats stats;
+    struct netio *w[2];
+    unsigned i;
+
+    (void)state;
+    open_workers(w, 2);
+    netio_listens(w[0], 0, PORT, NETIO_LISTEN_NOT);
+    send_frame(peer, &syn);
+    assert_int_equal(receive(w[0], NULL), 0); /* is on its way to the other one */
+    netio_listens(w[1], 0, PORT, NETIO_LISTEN_NOT);
+    assert_int_equal(receive(w[1], NULL), 0);
+    netio_get_stats(w[1], &stats);
+    assert_int_equal(stats.rx_dropped, 1);
+    send_frame(peer, &syn);
+    assert_int_equal(receive(w[0], NULL), 0);
+    netio_get_stats(w[0], &stats);
+    assert_int_equal(stats.rx_dropped, 1);
+    assert_int_equal(arrives_at(&ack, w, 2), 0); /* of no connection: rejected */
+    for (i = 0; i < WORKERS_CLOSED; i++)
+        inside(w[0])->g.shm->closed[i].at_ms = 0; /* as if it was long ago */
+    assert_int_equal(arrives_at(&syn, w, 2), 0);
+    netio_listens(w[1], 0, PORT, NETIO_LISTEN_SERVES);
+    assert_int_equal(arrives_at(&syn, w, 2), 1);
+    close_workers(w, 2);
+}
+
 static void a_full_ring_costs_frames_only(void **state)
 {
     struct segment data = tcp4(1, PORT, 1, 0x10);
@@ -520,6 +550,9 @@ static void a_killed_worker_is_noticed(void **state)
         syn = tcp4(1, PORT, 100 + i, SEEN_SYN);
         assert_int_equal(arrives_at(&syn, &w, 1), 0);
     }
+    netio_listens(w, 0, PORT, NETIO_LISTEN_NOT); /* a server starts a worker for the dead one */
+    send_frame(peer, &syn);
+    assert_int_equal(receive(w, NULL), 0);
     netio_close(w);
     close(ready[0]);
     close(ready[1]);
@@ -787,6 +820,7 @@ int main(void)
         TEST(fragments_of_tcp_are_dropped_and_counted),
         TEST(young_workers_come_first_for_a_while),
         TEST(a_port_pair_used_again_finds_the_listener),
+        TEST(a_port_without_a_listener_for_a_moment),
         TEST(a_full_ring_costs_frames_only),
         TEST(another_worker_takes_over),
         TEST(a_killed_worker_is_noticed),
