@@ -214,8 +214,7 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
     x->ifqueue = queue;
     snprintf(x->ifname, sizeof(x->ifname), "%s", ifname);
     x->steer = steer_attach(ifname, cfg, (enum steer_mode)mode, err);
-    if (!x->steer || make_pool(x, err) ||
-        open_socket(x, queue, copy, cfg->standby, err) ||
+    if (!x->steer || make_pool(x, err) || open_socket(x, queue, copy, cfg->standby, err) ||
         set_sizes(x, err))
         return -1;
     if (watch_open(&x->watch, x->sock.fd)) {

@@ -94,12 +94,11 @@ struct netio *netio_open(const char *spec, const struct netio_config *cfg, char 
         netio_err_set(&e, "network interface '%s': write %s", spec, backends[i].form);
         return NULL;
     }
-    netio_err_set(
-        &e,
-        "network interface '%s': unknown kind '%.*s': known are af_xdp:IFNAME, "
-        "tap:IFNAME, wire:PATH, dpdk:PORT, pcap:in=FILE,out=FILE, impair(OPTIONS):SPEC, "
-        "tee(FILE):SPEC and workers(N):SPEC",
-        spec, (int)name_len, spec);
+    netio_err_set(&e,
+                  "network interface '%s': unknown kind '%.*s': known are af_xdp:IFNAME, "
+                  "tap:IFNAME, wire:PATH, dpdk:PORT, pcap:in=FILE,out=FILE, impair(OPTIONS):SPEC, "
+                  "tee(FILE):SPEC and workers(N):SPEC",
+                  spec, (int)name_len, spec);
     return NULL;
 }
 

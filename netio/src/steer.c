@@ -56,9 +56,9 @@ struct steer {
         unsigned users; /* sockets that use it; 0: free */
     } ip6[STEERED_MAX]; /* the contents of that map */
     int link_fd;
-    int inherited; /* another process's program is attached until steer_settle() */
+    int inherited;  /* another process's program is attached until steer_settle() */
     int shared_fds; /* program and maps are another process's (share()) */
-    int generic;   /* the mode in use */
+    int generic;    /* the mode in use */
     char mode[80];
 };
 
@@ -334,8 +334,7 @@ static int share(struct steer *s, const struct netio_err *err)
     }
     if (s->map_fd >= 0 && s->addresses_fd >= 0)
         return 0;
-    netio_err_set(err,
-                  "af_xdp: cannot share the XDP program that another worker has attached: %s",
+    netio_err_set(err, "af_xdp: cannot share the XDP program that another worker has attached: %s",
                   link < 0 ? strerror(-link) : "it is not Toehold's");
     return -1;
 }

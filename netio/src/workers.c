@@ -25,7 +25,7 @@
 #define RETRY_NS    100000u /* delay until a full ring may have room again */
 #define NS_PER_S    1000000000u
 #define YOUNG_MS    2000u /* so long, workers that joined are preferred to older ones ... */
-#define SAME_MS     200u /* ... and those that joined within this time are of one age */
+#define SAME_MS     200u  /* ... and those that joined within this time are of one age */
 
 static struct workers *self(struct netio *n)
 {
@@ -313,9 +313,8 @@ static unsigned take(struct workers *w, struct netio_frame *frames, unsigned max
     for (; waiting && n < max && pool_get(&w->pool, &offset) == 0; waiting--) {
         struct netio_frame *f = &frames[n];
 
-        *f = (struct netio_frame){.data = w->pool.mem + offset,
-                                  .cap = w->g.stride,
-                                  .token = offset};
+        *f =
+            (struct netio_frame){.data = w->pool.mem + offset, .cap = w->g.stride, .token = offset};
         f->len = copy_tail(w, w->g.number, WORKERS_RX, f->data, f->cap, &f->flags);
         pop(w, w->g.number, WORKERS_RX);
         if (f->len == 0 || is_late(w, f)) {
@@ -585,14 +584,16 @@ static int parse(const char *text, const char *inner, const struct netio_config 
         return -1;
     }
     if (!cfg->group || !cfg->group->claims[0]) {
-        netio_err_set(err, "workers(%s): only for an engine within a program (--engine inline or "
-                           "thread), and not within another specification",
+        netio_err_set(err,
+                      "workers(%s): only for an engine within a program (--engine inline or "
+                      "thread), and not within another specification",
                       text);
         return -1;
     }
     if (cfg->shared || strlen(inner) >= WORKERS_SPEC || strncmp(inner, "workers(", 8) == 0) {
-        netio_err_set(err, "workers(%s):%s: not with --ip shared, within itself, or with more than "
-                           "%u characters",
+        netio_err_set(err,
+                      "workers(%s):%s: not with --ip shared, within itself, or with more than "
+                      "%u characters",
                       text, inner, WORKERS_SPEC - 1);
         return -1;
     }

@@ -16,17 +16,17 @@ struct workers {
     char spec[WORKERS_SPEC]; /* of inner */
     struct netio_config cfg; /* of inner */
     int steers;
-    int set;                /* epoll set: n.fd */
-    int steerer_fd;         /* pidfd of the worker that steers; -1: none */
-    uint32_t steerer;       /* its pid; 0: none */
-    uint64_t alive;         /* members that lived when it was last checked; a bit for each number */
-    int closing;            /* some port has lost a listener lately */
-    uint64_t last_ns;       /* time of the last call */
-    uint64_t service_ns;    /* when to check the group again */
-    uint64_t pushed;        /* members to wake: frames were put into their rings */
-    struct pool pool;       /* received frames of a worker that does not steer */
-    int asleep, keep;       /* announced as sleeping; other threads sleep while this one polls */
-    int blocked;            /* a ring or the interface was full: try again soon */
+    int set;             /* epoll set: n.fd */
+    int steerer_fd;      /* pidfd of the worker that steers; -1: none */
+    uint32_t steerer;    /* its pid; 0: none */
+    uint64_t alive;      /* members that lived when it was last checked; a bit for each number */
+    int closing;         /* some port has lost a listener lately */
+    uint64_t last_ns;    /* time of the last call */
+    uint64_t service_ns; /* when to check the group again */
+    uint64_t pushed;     /* members to wake: frames were put into their rings */
+    struct pool pool;    /* received frames of a worker that does not steer */
+    int asleep, keep;    /* announced as sleeping; other threads sleep while this one polls */
+    int blocked;         /* a ring or the interface was full: try again soon */
     uint8_t ip6[NETIO_IP6_MAX][16];
     unsigned ip6_count;
 };

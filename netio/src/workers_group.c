@@ -19,17 +19,27 @@
 #define WAIT_LIMIT_MS 10000u /* a worker that opens the interface may take three seconds */
 #define WAIT_STEP_MS  2u
 #define DRAIN_MAX     16
+#define BACKLOG       64    /* processes that ask at once whose claim it is */
 #define CLOSED_MS     3000u /* a peer repeats its SYN after one second and after three */
 #define MODE          0600
 
-int group_wait(unsigned *waited_ms)
+uint64_t group_clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+int group_wait(uint64_t *since_ms)
 {
     const struct timespec step = {0, WAIT_STEP_MS * 1000000L};
 
-    if (*waited_ms >= WAIT_LIMIT_MS)
+    if (!*since_ms)
+        *since_ms = group_clock_ms();
+    if (group_clock_ms() - *since_ms >= WAIT_LIMIT_MS)
         return 0;
     nanosleep(&step, NULL);
-    *waited_ms += WAIT_STEP_MS;
     return 1;
 }
 
@@ -126,7 +136,7 @@ int group_claim(struct group *g)
         g->claim_fd[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (g->claim_fd[i] < 0 || bind(g->claim_fd[i], (struct sockaddr *)&a, len) != 0)
             break;
-        if (i == 0 && listen(g->claim_fd[i], 4) != 0)
+        if (i == 0 && listen(g->claim_fd[i], BACKLOG) != 0)
             break;
     }
     if (i == g->claim_count)
@@ -208,7 +218,7 @@ static int refuse(const struct group *g, const struct netio_err *err, const char
 static int lock_file(struct group *g, const struct netio_err *err)
 {
     struct stat held, named;
-    unsigned waited_ms = 0;
+    uint64_t since_ms = 0;
     const char *fault;
 
     for (;;) {
@@ -220,7 +230,7 @@ static int lock_file(struct group *g, const struct netio_err *err)
         if (fault)
             return refuse(g, err, fault);
         while (flock(g->file, LOCK_EX | LOCK_NB) != 0)
-            if (!group_wait(&waited_ms))
+            if (!group_wait(&since_ms))
                 return refuse(g, err, "another worker joins for ten seconds: end it");
         if (fstat(g->file, &held) == 0 && lstat(g->path, &named) == 0 &&
             held.st_ino == named.st_ino && held.st_dev == named.st_dev)
@@ -323,17 +333,8 @@ int group_attach(struct group *g, uint64_t options, const struct netio_err *err)
     if (reserve_part(g, err) != 0 || map(g, err) != 0)
         return -1;
     if (g->shm->options != options)
-        return refuse(g, err,
-                      "the others have another interface or address: use the same options");
+        return refuse(g, err, "the others have another interface or address: use the same options");
     return 0;
-}
-
-uint64_t group_clock_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static uint32_t closed_word(int ip6, uint16_t port)

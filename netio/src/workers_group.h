@@ -58,9 +58,10 @@ void group_drain(const struct group *g);
 int group_lives(const struct group *g, uint32_t number);
 void group_wake(const struct group *g, uint32_t number);
 
-/* Remembers that a worker serves the port no longer, and tells whether one has within three seconds:
- * another one may be about to. */
+/* Records that a worker serves the port no longer. */
 void group_note_closed(const struct group *g, int ip6, uint16_t port);
+/* Returns whether that was less than three seconds ago, of this port or of any: another worker may
+ * be about to serve it. */
 int group_closed_lately(const struct group *g, int ip6, uint16_t port);
 int group_any_closed_lately(const struct group *g);
 /* CLOCK_MONOTONIC. */
@@ -71,8 +72,9 @@ void group_leave(struct group *g);
 /* In a child after fork(): closes what would outlive the parent, and touches nothing shared. */
 void group_forget(struct group *g);
 
-/* Sleeps for 2 ms. Returns 0 when *waited_ms has reached the limit and the caller must give up. */
-int group_wait(unsigned *waited_ms);
+/* Sleeps for 2 ms. Returns 0 when ten seconds have passed since the first call, at which *since_ms
+ * is 0: the caller must give up. */
+int group_wait(uint64_t *since_ms);
 
 static inline struct workers_part *group_part(const struct group *g, uint32_t number)
 {

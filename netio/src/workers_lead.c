@@ -227,12 +227,11 @@ static int join_to_follow(struct workers *w, const struct netio_err *err)
 {
     char text[MODE_TEXT] = "";
     const struct netio_err ignored = {text, sizeof(text)};
-    uint32_t pid;
 
     if (group_attach(&w->g, options_hash(w), err) != 0)
         return -1;
-    pid = atomic_load(&w->g.shm->steerer);
-    if (!pid || pid != group_claimant(&w->g))
+    if (!atomic_load(&w->g.shm->steerer) ||
+        !group_lives(&w->g, atomic_load(&w->g.shm->steerer_number) % WORKERS_MAX))
         return 1;
     /* without a standby, taking over needs the rights to open the interface */
     if (w->g.shm->standby)
@@ -249,10 +248,15 @@ static int refuse_taken(const struct workers *w, const struct netio_err *err)
     return -1;
 }
 
+static int is_dying(uint64_t since_ms)
+{
+    return !since_ms || group_clock_ms() - since_ms < DYING_MS;
+}
+
 /* Decides the role while the group is locked. */
 static int take_role(struct workers *w, int first, const struct netio_err *err)
 {
-    unsigned waited_ms = 0;
+    uint64_t since_ms = 0;
     int rc;
 
     do {
@@ -263,10 +267,10 @@ static int take_role(struct workers *w, int first, const struct netio_err *err)
         }
         if (rc == 0)
             return first ? found(w, err) : inherit(w, err);
-        rc = first ? waited_ms < DYING_MS : join_to_follow(w, err);
+        rc = first ? is_dying(since_ms) : join_to_follow(w, err);
         if (rc < 0 || (rc == 0 && !first))
             return rc;
-    } while (rc && group_wait(&waited_ms));
+    } while (rc && group_wait(&since_ms));
     return refuse_taken(w, err);
 }
 

@@ -15,9 +15,9 @@ enum seen_kind {
 struct seen {
     enum seen_kind kind;
     int ip6;
-    uint16_t port;  /* of this side */
-    uint8_t flags;  /* of TCP; 0: an ICMP error about the connection */
-    uint64_t hash;  /* of the connection, the same in both directions */
+    uint16_t port; /* of this side */
+    uint8_t flags; /* of TCP; 0: an ICMP error about the connection */
+    uint64_t hash; /* of the connection, the same in both directions */
 };
 
 #define SEEN_FIN 1u

@@ -5,8 +5,8 @@
  * worker.
  *
  * The processes are of one user, and a file of mode 0600 is behind it. Still no index or length is
- * used unchecked, and a frame is copied out before it is parsed: a worker that dies at any point, or
- * writes wrong values here, costs others frames at most.
+ * used unchecked, and a frame is copied out before it is parsed: a worker that dies at any point,
+ * or writes wrong values here, costs others frames at most.
  */
 #ifndef TOE_NETIO_WORKERS_SHM_H
 #define TOE_NETIO_WORKERS_SHM_H
@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 #define WORKERS_MAGIC     0x54574b31u /* "TWK1"; changes with this layout */
-#define WORKERS_MAX       64u         /* workers of one address; a table entry has six bits for it */
-#define WORKERS_RING      256u        /* frames of a ring, a power of two */
-#define WORKERS_UNIT      2048u       /* the place of a frame is a multiple of it */
+#define WORKERS_MAX       64u   /* workers of one address; a table entry has six bits for it */
+#define WORKERS_RING      256u  /* frames of a ring, a power of two */
+#define WORKERS_UNIT      2048u /* the place of a frame is a multiple of it */
 #define WORKERS_FRAME_MAX 10240u
 #define WORKERS_LINE      64
 #define WORKERS_PAGE      4096u

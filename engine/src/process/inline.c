@@ -125,27 +125,6 @@ static int probe_cpu(const struct options *o, char *err, size_t err_size)
     return EXIT_CONFIG;
 }
 
-/* Claims interface and addresses. Of several workers the one that steers does it in netio/, by
- * these names. Returns -1 to continue, or an exit code with a message in err. */
-static int claim(const struct options *o, int *lock, struct address_claims *addresses,
-                 struct worker_names *names, char *err, size_t err_size)
-{
-    *lock = -1;
-    addresses->fd[0] = addresses->fd[1] = -1;
-    names->group.path = NULL;
-    if (worker_names_wanted(o->netif))
-        return worker_names_make(o, names, err, err_size);
-    *lock = interlock_claim(o->netif, err, err_size);
-    if (*lock == -1)
-        return EXIT_CONFIG;
-    return address_hold(o, addresses, err, err_size);
-}
-
-static const struct netio_group *group_of(const struct worker_names *names)
-{
-    return names->group.path ? &names->group : NULL;
-}
-
 /* Checks that the interface is usable: opens and closes it. */
 static int probe_interface(const struct options *o, char *err, size_t err_size)
 {
@@ -155,10 +134,10 @@ static int probe_interface(const struct options *o, char *err, size_t err_size)
     uint32_t mtu;
     struct address_claims addresses;
     struct worker_names names;
-    int lock, rc = claim(o, &lock, &addresses, &names, err, err_size);
+    int lock, rc = worker_claim(o, &lock, &addresses, &names, err, err_size);
 
     if (rc < 0)
-        rc = setup_netio(o, 1, 0, -1, group_of(&names), &n, err, err_size);
+        rc = setup_netio(o, 1, 0, -1, worker_group(&names), &n, err, err_size);
     if (rc < 0)
         rc = setup_settle(o, n, &info, &mtu, mac, err, err_size);
     if (n)
@@ -397,11 +376,11 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
         return -1;
     }
     setup_boot_secret(&t->options, t->note, sizeof(t->note));
-    if (claim(&t->options, &c->lock_fd, &c->addresses, &names, err, err_size) >= 0)
+    if (worker_claim(&t->options, &c->lock_fd, &c->addresses, &names, err, err_size) >= 0)
         return -1;
     if (c->lock_fd >= 0)
         side_watch(t, c->lock_fd);
-    if (setup_netio(&t->options, seed, 0, -1, group_of(&names), &cfg.netio, err, err_size) >= 0)
+    if (setup_netio(&t->options, seed, 0, -1, worker_group(&names), &cfg.netio, err, err_size) >= 0)
         return -1;
     if (setup_settle(&t->options, cfg.netio, &c->info, &c->mtu, c->mac, err, err_size) < 0) {
         cfg.scope = c->info.ifindex;

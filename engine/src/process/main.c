@@ -92,8 +92,8 @@ static int make_engine(struct daemon *d, uint32_t id)
                                 .qp_unused = control_qp_unused,
                                 .arg = c};
     char err[256];
-    int rc = setup_netio(&d->options, d->control.netio_seed, id, id ? -1 : d->heir.heir_fd,
-                         NULL, &cfg.netio, err, sizeof(err));
+    int rc = setup_netio(&d->options, d->control.netio_seed, id, id ? -1 : d->heir.heir_fd, NULL,
+                         &cfg.netio, err, sizeof(err));
 
     if (rc >= 0)
         return failed(rc, err);

@@ -13,11 +13,6 @@
 #include "interlock.h"
 #include "worker_names.h"
 
-int worker_names_wanted(const char *spec)
-{
-    return spec && strncmp(spec, "workers(", 8) == 0;
-}
-
 /* Returns the hash (FNV-1a) of network namespace and interface. */
 static uint64_t hash_of(const char *interface)
 {
@@ -31,13 +26,12 @@ static uint64_t hash_of(const char *interface)
     return hash;
 }
 
-int worker_names_make(const struct options *o, struct worker_names *w, char *err, size_t err_size)
+static int make_names(const struct options *o, struct worker_names *w, char *err, size_t err_size)
 {
     uid_t user = geteuid();
     unsigned i, n = 1;
     int rc;
 
-    memset(w, 0, sizeof(*w));
     if (interlock_name(o->netif, w->interface, sizeof(w->interface)) != 0) {
         snprintf(err, err_size,
                  "--netif %s: several workers need af_xdp:IFNAME, tap:IFNAME, or wire:PATH with "
@@ -60,4 +54,23 @@ int worker_names_make(const struct options *o, struct worker_names *w, char *err
         if (w->addresses[i][0])
             w->group.claims[n++] = w->addresses[i];
     return -1;
+}
+
+int worker_claim(const struct options *o, int *lock, struct address_claims *addresses,
+                 struct worker_names *names, char *err, size_t err_size)
+{
+    *lock = -1;
+    addresses->fd[0] = addresses->fd[1] = -1;
+    memset(names, 0, sizeof(*names));
+    if (strncmp(o->netif, "workers(", 8) == 0)
+        return make_names(o, names, err, err_size);
+    *lock = interlock_claim(o->netif, err, err_size);
+    if (*lock == -1)
+        return EXIT_CONFIG;
+    return address_hold(o, addresses, err, err_size);
+}
+
+const struct netio_group *worker_group(const struct worker_names *names)
+{
+    return names->group.path ? &names->group : NULL;
 }

@@ -14,10 +14,14 @@ struct worker_names {
     char addresses[2][ADDRESS_NAME];
 };
 
-/* Returns whether the specification is for several workers. */
-int worker_names_wanted(const char *spec);
-/* Fills in the group of the effective user, interface and addresses. Returns -1 to continue, or an
- * exit code with a message in err. */
-int worker_names_make(const struct options *o, struct worker_names *w, char *err, size_t err_size);
+/*
+ * Claims interface and addresses for an engine within a program. Of several workers the one that
+ * steers does it, in netio/, by the names of *names. *lock: a descriptor that holds the claim, or
+ * negative. Returns -1 to continue, or an exit code with a message in err.
+ */
+int worker_claim(const struct options *o, int *lock, struct address_claims *addresses,
+                 struct worker_names *names, char *err, size_t err_size);
+/* Returns the group for setup_netio(), NULL: there is one process only. */
+const struct netio_group *worker_group(const struct worker_names *names);
 
 #endif
