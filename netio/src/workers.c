@@ -18,44 +18,18 @@
 #include <toe/number.h>
 
 #include "workers.h"
-#include "workers_look.h"
+#include "workers_steer.h"
 #include "workers_table.h"
 
 #define FORWARD_MAX 64u     /* frames of one worker to send, between two of others */
 #define RETRY_NS    100000u /* delay until a full ring may have room again */
-#define NS_PER_S    1000000000u
-#define YOUNG_MS    2000u /* so long, workers that joined are preferred to older ones ... */
-#define SAME_MS     200u  /* ... and those that joined within this time are of one age */
 
 static struct workers *self(struct netio *n)
 {
     return (struct workers *)n;
 }
 
-static int lives(const struct workers *w, uint32_t number)
-{
-    return (int)(w->alive >> number & 1);
-}
-
 /* ---- the rings ---- */
-
-/* Copies a frame into a ring. Returns 0, or -1 when it is full. */
-static int push(struct workers *w, uint32_t number, unsigned ring, const uint8_t *data,
-                uint32_t len, uint32_t flags)
-{
-    struct workers_ring *r = workers_ring(w, number, ring);
-    uint32_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-
-    if (len > w->g.stride || head - atomic_load(&r->tail) >= WORKERS_RING)
-        return -1;
-    memcpy(group_frame(&w->g, number, ring, head), data, len);
-    atomic_store_explicit(&r->slots[head % WORKERS_RING].len, len, memory_order_relaxed);
-    atomic_store_explicit(&r->slots[head % WORKERS_RING].flags, flags, memory_order_relaxed);
-    /* sequentially consistent, as is `sleeping`: the other one sees the frame, or we see it asleep
-     */
-    atomic_store(&r->head, head + 1);
-    return 0;
-}
 
 /* Copies the frame at the tail of a ring to `to`. Returns its length, 0: it is not a frame. */
 static uint32_t copy_tail(const struct workers *w, uint32_t number, unsigned ring, uint8_t *to,
@@ -95,151 +69,13 @@ static void wake_pushed(struct workers *w)
 
 /* ---- steering ---- */
 
-/* How the member listens on the port of a new connection. */
-static unsigned listens_on(const struct workers *w, uint32_t number, const struct seen *s)
-{
-    if (!lives(w, number))
-        return NETIO_LISTEN_NOT;
-    return atomic_load_explicit(&group_part(&w->g, number)->ports[s->ip6][s->port],
-                                memory_order_relaxed);
-}
-
-static uint64_t joined_ms(const struct workers *w, uint32_t number)
-{
-    return atomic_load_explicit(&w->g.shm->members[number].joined_ms, memory_order_relaxed);
-}
-
-/* Returns the time since which a worker must have joined to be chosen: a server that is reloaded
- * starts new workers, then has the old ones end. Connections that these do not accept any more
- * would be reset, so they get none once new workers are there. If the old ones stay, they get
- * connections again after two seconds. */
-static uint64_t oldest_choice(const struct workers *w, const struct seen *s, unsigned how)
-{
-    uint64_t newest = 0, joined;
-    uint32_t i;
-
-    for (i = 0; i < w->g.count; i++) {
-        joined = joined_ms(w, i);
-        if (listens_on(w, i, s) == how && joined > newest)
-            newest = joined;
-    }
-    return newest > SAME_MS && group_clock_ms() < newest + YOUNG_MS ? newest - SAME_MS : 0;
-}
-
-/* Returns whether the segment opens a connection. */
-static int is_first(const struct seen *s)
-{
-    return (s->flags & (SEEN_SYN | SEEN_ACK | SEEN_RST)) == SEEN_SYN;
-}
-
-/* Chooses the worker for a new connection: one that serves the port, else one that keeps it open,
- * else this one, which rejects it. WORKERS_MAX: none; during a reload, or after a death, the peer
- * repeats its SYN until there is one. When workers come and go, the others keep what they have been
- * chosen for (rendezvous hashing). */
-static uint32_t choose(const struct workers *w, const struct seen *s)
-{
-    unsigned how = NETIO_LISTEN_NOT;
-    uint32_t best = w->g.number, i;
-    uint64_t since, most = 0;
-
-    for (i = 0; i < w->g.count; i++)
-        if (listens_on(w, i, s) > how)
-            how = listens_on(w, i, s);
-    if (how == NETIO_LISTEN_NOT)
-        return is_first(s) && group_closed_lately(&w->g, s->ip6, s->port) ? WORKERS_MAX : best;
-    since = oldest_choice(w, s, how);
-    for (i = 0; i < w->g.count; i++) {
-        uint64_t weight = ((s->hash ^ (i + 1) * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u) | 1;
-
-        weight ^= weight >> 32;
-        if (listens_on(w, i, s) != how || joined_ms(w, i) < since || weight < most)
-            continue;
-        most = weight;
-        best = i;
-    }
-    return best;
-}
-
-/* Returns the worker of an arrived segment. */
-static uint32_t owner_of(struct workers *w, const struct seen *s)
-{
-    _Atomic uint64_t *entry = table_find(w->g.shm, s->hash, w->last_ns / NS_PER_S);
-    uint32_t number;
-    int ended;
-
-    if (!entry)
-        return choose(w, s);
-    number = table_worker(entry);
-    ended = table_is_closed(entry);
-    if (s->flags & SEEN_RST)
-        table_close(entry);
-    /* the same addresses and ports again: TIME-WAIT may be there, but the listener elsewhere */
-    if (ended && (s->flags & SEEN_SYN) && listens_on(w, number, s) != NETIO_LISTEN_SERVES)
-        return choose(w, s);
-    return number < w->g.count && lives(w, number) ? number : choose(w, s);
-}
-
-/* Learns which worker has a connection, from a frame that it sends. */
-static void learn(struct workers *w, const uint8_t *data, uint32_t len, uint32_t number)
-{
-    _Atomic uint64_t *entry;
-    struct seen s;
-
-    workers_look(data, len, 1, w->g.shm->key, &s);
-    if (s.kind != SEEN_FLOW)
-        return;
-    if (s.flags & SEEN_SYN) {
-        table_learn(w->g.shm, s.hash, number, w->alive, w->last_ns / NS_PER_S);
-        return;
-    }
-    /* only the owner's word counts: others reject what they do not know */
-    entry = table_find(w->g.shm, s.hash, w->last_ns / NS_PER_S);
-    if (entry && table_worker(entry) == number && (s.flags & (SEEN_FIN | SEEN_RST)))
-        table_close(entry);
-}
-
-static void hand(struct workers *w, uint32_t number, const struct netio_frame *f)
-{
-    if (push(w, number, WORKERS_RX, f->data, f->len, f->flags & NETIO_F_L4_CSUM_OK) == 0)
-        w->pushed |= (uint64_t)1 << number;
-    else
-        w->n.stats.rx_dropped++;
-}
-
-/* Hands a frame to the workers that it is for. Returns whether it is (also) for this one. */
-static int distribute(struct workers *w, const struct netio_frame *f)
-{
-    struct seen s;
-    uint32_t number;
-
-    workers_look(f->data, f->len, 0, w->g.shm->key, &s);
-    switch (s.kind) {
-    case SEEN_ALL:
-        for (number = 0; number < w->g.count; number++)
-            if (number != w->g.number && lives(w, number))
-                hand(w, number, f);
-        return 1;
-    case SEEN_FLOW:
-        number = owner_of(w, &s);
-        if (number < w->g.count && number != w->g.number)
-            hand(w, number, f);
-        w->n.stats.rx_dropped += number >= w->g.count;
-        return number == w->g.number;
-    case SEEN_DROP:
-        w->n.stats.rx_dropped++;
-        return 0;
-    default:
-        return 1;
-    }
-}
-
 static unsigned receive_and_steer(struct workers *w, struct netio_frame *frames, unsigned max)
 {
     unsigned n = netio_rx(w->inner, frames, max, w->last_ns), own = 0, i;
     int alone = w->alive == (uint64_t)1 << w->g.number && !w->closing;
 
     for (i = 0; i < n; i++) {
-        if (alone || distribute(w, &frames[i]))
+        if (alone || steer_frame(w, &frames[i]))
             frames[own++] = frames[i];
         else
             netio_rx_release(w->inner, &frames[i], 1);
@@ -271,7 +107,7 @@ static unsigned forward(struct workers *w, uint32_t number)
             w->n.stats.tx_dropped++;
             continue;
         }
-        learn(w, f.data, f.len, number);
+        steer_learn(w, f.data, f.len, number);
         netio_tx_submit(w->inner, &f, w->last_ns);
     }
     return n;
@@ -297,7 +133,7 @@ static int is_late(const struct workers *w, const struct netio_frame *f)
     struct seen s;
 
     workers_look(f->data, f->len, 1, w->g.shm->key, &s); /* cheap for most */
-    if (s.kind != SEEN_FLOW || !is_first(&s))
+    if (s.kind != SEEN_FLOW || !steer_is_first(&s))
         return 0;
     workers_look(f->data, f->len, 0, w->g.shm->key, &s);
     return !group_part(&w->g, w->g.number)->ports[s.ip6][s.port] &&
@@ -400,7 +236,7 @@ static void workers_tx_submit(struct netio *n, const struct netio_frame *frame, 
     w->n.stats.tx_frames++;
     w->n.stats.tx_bytes += frame_total(frame);
     if (w->steers) {
-        learn(w, frame->data, frame->len, w->g.number);
+        steer_learn(w, frame->data, frame->len, w->g.number);
         netio_tx_submit(w->inner, frame, now_ns);
         return;
     }
