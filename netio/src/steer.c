@@ -271,8 +271,8 @@ int steer_settle(struct steer *s, const struct netio_err *err)
 /* ---- a program that another process has attached ---- */
 
 /* Returns a descriptor of the interface's link and the number of its program, or a negative errno.
- * Links of all network namespaces are listed, and interfaces have the same numbers in each: the
- * program tells them apart. */
+ * Links of all network namespaces are listed, and interfaces have the same numbers in each; only
+ * the program is unique. */
 static int find_link(unsigned ifindex, uint32_t *program)
 {
     struct bpf_link_info info;
@@ -284,7 +284,7 @@ static int find_link(unsigned ifindex, uint32_t *program)
     while (bpf_link_get_next_id(id, &id) == 0) {
         fd = bpf_link_get_fd_by_id(id);
         if (fd < 0)
-            continue; /* it has ended meanwhile, or needs CAP_SYS_ADMIN */
+            continue; /* it has ended, or needs CAP_SYS_ADMIN */
         memset(&info, 0, sizeof(info));
         size = sizeof(info);
         if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && info.type == BPF_LINK_TYPE_XDP &&

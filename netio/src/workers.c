@@ -126,8 +126,8 @@ static void forward_all(struct workers *w)
 
 /* ---- receiving ---- */
 
-/* Returns whether a handed-over frame opens a connection to a port that this worker has ceased to
- * serve meanwhile. It would reject it; the peer's next attempt reaches another worker. */
+/* Returns whether a handed-over frame opens a connection to a port that this worker no longer
+ * serves. It would reject it; the peer's next attempt reaches another worker. */
 static int is_late(const struct workers *w, const struct netio_frame *f)
 {
     struct seen s;

@@ -5,7 +5,7 @@
  *
  * - The memory is a file, locked while a worker joins or leaves.
  * - A number is a bound abstract socket, to which wake-ups are sent. The kernel removes it with its
- *   process, however that ends, so it also tells which members live.
+ *   process, however that ends, so it also shows which members live.
  * - The right to steer is the claim of interface and addresses: abstract sockets too.
  */
 #ifndef TOE_NETIO_WORKERS_GROUP_H

@@ -144,8 +144,9 @@ def test_a_killed_worker_is_replaced(either, folder):
         assert steers(second)
         at[first].__exit__()
         os.kill(server.pid, signal.SIGCONT)
-        proc.wait_until(lambda: len(server.children()) == 2, "a new worker", proc=server)
-        (third,) = set(server.children()) - {second}
+        (third,) = proc.wait_until(
+            lambda: set(server.children()) - workers, "a new worker", proc=server
+        )
         proc.wait_until(lambda: listening(third), "it listens", proc=server)
         with at_each(either, {third}, server)[third] as http:
             assert not steers(third)
