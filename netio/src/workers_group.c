@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "workers_file.h"
 #include "workers_group.h"
 
 #define WAIT_LIMIT_MS 10000u /* a worker that opens the interface may take three seconds */
@@ -21,7 +21,6 @@
 #define DRAIN_MAX     16
 #define BACKLOG       64    /* processes that ask at once whose claim it is */
 #define CLOSED_MS     3000u /* a peer repeats its SYN after one second and after three */
-#define MODE          0600
 
 uint64_t group_clock_ms(void)
 {
@@ -195,47 +194,9 @@ void group_answer(const struct group *g)
 
 /* ---- the file ---- */
 
-/* Returns what is wrong with the file, NULL: nothing. */
-static const char *fault_of(const struct stat *st)
-{
-    if (!S_ISREG(st->st_mode))
-        return "it is not a regular file";
-    if (st->st_uid != geteuid())
-        return "it belongs to another user";
-    if ((st->st_mode & 07777) != MODE)
-        return "its mode is not 0600";
-    return NULL;
-}
-
 static int refuse(const struct group *g, const struct netio_err *err, const char *why)
 {
-    netio_err_set(err, "workers: %s: %s", g->path, why);
-    return -1;
-}
-
-/* Opens and locks the file at the path. A last member may remove it while this waits for the lock:
- * then takes the file that is there. */
-static int lock_file(struct group *g, const struct netio_err *err)
-{
-    struct stat held, named;
-    uint64_t since_ms = 0;
-    const char *fault;
-
-    for (;;) {
-        close_fd(&g->file);
-        g->file = open(g->path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, MODE);
-        if (g->file < 0 || fstat(g->file, &held) != 0)
-            return refuse(g, err, strerror(errno));
-        fault = fault_of(&held);
-        if (fault)
-            return refuse(g, err, fault);
-        while (flock(g->file, LOCK_EX | LOCK_NB) != 0)
-            if (!group_wait(&since_ms))
-                return refuse(g, err, "another worker joins for ten seconds: end it");
-        if (fstat(g->file, &held) == 0 && lstat(g->path, &named) == 0 &&
-            held.st_ino == named.st_ino && held.st_dev == named.st_dev)
-            return 0;
-    }
+    return workers_file_refuse(g->path, err, why);
 }
 
 int group_join(struct group *g, const struct netio_group *names, uint32_t count, int *first,
@@ -252,11 +213,14 @@ int group_join(struct group *g, const struct netio_group *names, uint32_t count,
     for (i = 0; i < NETIO_CLAIMS && names->claims[i]; i++)
         snprintf(g->claims[g->claim_count++], sizeof(g->claims[0]), "%s", names->claims[i]);
     g->count = count;
-    if (lock_file(g, err) != 0)
+    g->file = workers_file_join(g->path, err);
+    if (g->file < 0)
         return -1;
     rc = take_number(g, count);
     if (rc == 0) {
         *first = is_alone(g);
+        if (*first)
+            workers_file_sweep(g->path);
         return 0;
     }
     if (rc > 0)
@@ -388,16 +352,7 @@ void group_enter(struct group *g)
     atomic_store(&m->joined_ms, group_clock_ms());
     atomic_store(&m->pid, (uint32_t)getpid());
     g->joined = 1;
-    (void)flock(g->file, LOCK_UN);
-}
-
-/* Removes the file if no other member lives. Without the right to do so it becomes empty. */
-static void remove_file(struct group *g)
-{
-    if (g->wake_fd < 0 || flock(g->file, LOCK_EX | LOCK_NB) != 0 || !is_alone(g))
-        return;
-    (void)!ftruncate(g->file, 0);
-    (void)unlink(g->path);
+    workers_file_live(g->file);
 }
 
 void group_leave(struct group *g)
@@ -418,7 +373,7 @@ void group_leave(struct group *g)
         munmap(g->shm, g->size);
     g->shm = NULL;
     if (g->file >= 0)
-        remove_file(g);
+        workers_file_remove(g->path, g->file);
     close_fd(&g->wake_fd);
     close_fd(&g->file);
     g->joined = 0;

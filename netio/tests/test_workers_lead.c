@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../src/workers_file.h"
 #include "several.h"
 
 /* ---- who steers ---- */
@@ -233,6 +234,34 @@ static void a_strange_file_is_refused(void **state)
     assert_int_equal(unlink(group_path), 0);
 }
 
+/* A killed last worker leaves the file; the first one of another group removes it. */
+static void what_killed_workers_left_is_removed(void **state)
+{
+    char dead[sizeof(group_path)], lives[sizeof(group_path)], other[sizeof(group_path)];
+    struct netio *w;
+    FILE *f;
+
+    (void)state;
+    snprintf(dead, sizeof(dead), "%s", in_folder("@/group.dead"));
+    snprintf(lives, sizeof(lives), "%s", in_folder("@/group.lives"));
+    snprintf(other, sizeof(other), "%s", in_folder("@/grouped"));
+    f = fopen(dead, "we");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(chmod(dead, 0600), 0);
+    f = fopen(other, "we");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    memcpy(group_path, lives, sizeof(group_path));
+    w = worker();
+    assert_int_not_equal(access(dead, F_OK), 0);
+    assert_int_equal(access(other, F_OK), 0);
+    workers_file_sweep(dead);
+    assert_int_equal(access(lives, F_OK), 0);
+    netio_close(w);
+    assert_int_not_equal(access(lives, F_OK), 0);
+}
+
 /* Another program with the claim, which is no worker. */
 static void a_claim_of_others_is_respected(void **state)
 {
@@ -258,6 +287,7 @@ int main(void)
         WITH_GROUP(what_does_not_fit_is_refused),
         WITH_GROUP(no_more_workers_than_announced),
         WITH_GROUP(a_strange_file_is_refused),
+        WITH_GROUP(what_killed_workers_left_is_removed),
         WITH_GROUP(a_claim_of_others_is_respected),
     };
 
