@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from test_inline import TOEHOLD, Inline, stats
+from test_ip6 import OWN, add_peer
 
 from tests.lab import lab as labs
 from tests.lab import nginx, paths, proc
@@ -28,7 +29,7 @@ class Workers(Inline):
 
     def options(self) -> list[object]:
         netif = f"workers(8):af_xdp:{self.pair.server_if}"
-        return ["--netif", netif, "--ip", f"{self.ip}/24"]
+        return ["--netif", netif, "--ip", f"{self.ip}/24", "--ip6", f"{OWN}/64"]
 
 
 class TapWorkers(Inline):
@@ -191,6 +192,25 @@ def test_a_listener_of_each_worker(xdp, folder):
 
 RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 
+def test_over_ip6(xdp, folder):
+    """Neighbour discovery too goes on when another worker takes over."""
+    add_peer(xdp)
+
+    def pid() -> int:
+        curl = ["curl", "-gsSf", "--retry", "9", "--retry-all-errors", f"http://[{OWN}]/pid"]
+        return int(xdp.client.run(curl, timeout=60).stdout)
+
+    with start(xdp, folder, "; listen [::]:80", user="www-data") as (server, _):
+        workers, seen = set(server.children()), set()
+        proc.wait_until(lambda: seen.add(pid()) or seen == workers, "both serve", proc=server)
+        (first,) = filter(steers, workers)
+        os.kill(server.pid, signal.SIGSTOP)
+        os.kill(first, signal.SIGKILL)
+        xdp.client.run(["ip", "neigh", "flush", "all"])
+        assert {pid()} == workers - {first}
+        os.kill(server.pid, signal.SIGCONT)
+
+
 CONNECTS = """
 import socket, sys
 made = [socket.create_connection((sys.argv[1], 7400)) for _ in range(40)]
@@ -223,7 +243,7 @@ def test_what_does_not_go_together_is_refused(xdp):
 
     def refusal(*netif_words: object, ip: str = xdp.ip) -> str:
         words = [labs.PYTHON, "-c", "import socket; socket.create_connection(('10.9.9.9', 9))"]
-        options = ["--netif", *netif_words, "--ip", f"{ip}/24"]
+        options = ["--netif", *netif_words, "--ip", f"{ip}/24", "--ip6", f"{OWN}/64"]
         argv = [TOEHOLD, "run", "--require", "--engine", "inline", *options, "--"]
         done = xdp.server.run([*argv, *words], check=False)
         assert done.returncode != 0
