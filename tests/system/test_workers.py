@@ -193,7 +193,7 @@ def test_a_listener_of_each_worker(xdp, folder):
 RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 
 def test_over_ip6(xdp, folder):
-    """Neighbour discovery too goes on when another worker takes over."""
+    """Neighbour discovery too continues when another worker takes over."""
     add_peer(xdp)
 
     def pid() -> int:
