@@ -190,8 +190,6 @@ def test_a_listener_of_each_worker(xdp, folder):
             http.__exit__()
 
 
-RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
-
 def test_over_ip6(xdp, folder):
     """Neighbour discovery too continues when another worker takes over."""
     add_peer(xdp)
@@ -210,6 +208,8 @@ def test_over_ip6(xdp, folder):
         assert {pid()} == workers - {first}
         os.kill(server.pid, signal.SIGCONT)
 
+
+RANGE = "/proc/sys/net/ipv4/ip_local_port_range"
 
 CONNECTS = """
 import socket, sys
