@@ -56,7 +56,13 @@ def tap():
         yield lab
 
 
-@pytest.fixture(params=["xdp", "tap"])
+@pytest.fixture(scope="module")
+def thread():
+    with Workers("thread") as lab:
+        yield lab
+
+
+@pytest.fixture(params=["xdp", "tap", "thread"])
 def either(request):
     return request.getfixturevalue(request.param)
 
