@@ -196,7 +196,8 @@ void group_answer(const struct group *g)
 
 static int refuse(const struct group *g, const struct netio_err *err, const char *why)
 {
-    return workers_file_refuse(g->path, err, why);
+    (void)workers_file_refuse(g->path, err, why);
+    return -1;
 }
 
 int group_join(struct group *g, const struct netio_group *names, uint32_t count, int *first,
