@@ -545,5 +545,6 @@ const struct netio_ops af_xdp_ops = {
     .heir = af_xdp_heir,
     .settle = af_xdp_settle,
     .tend = af_xdp_tend,
+    .activate = af_xdp_activate,
     .set_features = af_xdp_set_features,
 };

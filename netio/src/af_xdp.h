@@ -5,6 +5,8 @@
 #ifndef TOE_NETIO_AF_XDP_H
 #define TOE_NETIO_AF_XDP_H
 
+#include <net/if.h>
+
 #include "big.h"
 #include "steer.h"
 #include "watch.h"
@@ -46,6 +48,7 @@ struct af_xdp {
     int partial; /* received frames may have no checksum */
     unsigned ifindex;
     uint32_t ifqueue;
+    char ifname[IF_NAMESIZE];
     int groups_fd;                  /* groups.h; -1: no IPv6, or another queue has it */
     int announcements_fd;           /* groups.h; -1: another queue or the kernel has it */
     uint64_t groups_at;             /* when they were last polled */
@@ -55,6 +58,9 @@ struct af_xdp {
 };
 
 extern const struct netio_ops af_xdp_ops;
+
+/* As netio_activate(). */
+int af_xdp_activate(struct netio *n, const struct netio_err *err);
 
 /* Gives the kernel frames to receive into. */
 void af_xdp_refill(struct af_xdp *x);

@@ -179,6 +179,27 @@ static int enter(struct af_xdp *x, const char *ifname, uint32_t queue, const str
     return -1;
 }
 
+/* Opens the socket. A standby is not bound to the queue yet. */
+static int open_socket(struct af_xdp *x, uint32_t queue, unsigned copy, uint32_t standby,
+                       const struct netio_err *err)
+{
+    if (standby)
+        return xsock_prepare(&x->sock, &x->pool, standby - 1, err);
+    return xsock_open(&x->sock, &x->pool, x->ifname, queue, (enum xsock_copy)copy, err);
+}
+
+/* What the packet sockets of a standby have received is old. */
+int af_xdp_activate(struct netio *n, const struct netio_err *err)
+{
+    struct af_xdp *x = (struct af_xdp *)n;
+
+    groups_drain(x->groups_fd);
+    groups_drain(x->announcements_fd);
+    if (xsock_bind(&x->sock, x->ifname, x->ifqueue, err))
+        return -1;
+    return enter(x, x->ifname, x->ifqueue, err);
+}
+
 static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsigned mode,
                     unsigned copy, const struct netio_config *cfg, const struct netio_err *err)
 {
@@ -191,9 +212,9 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
     mtu = x->n.info.mtu;
     x->ifindex = if_nametoindex(ifname);
     x->ifqueue = queue;
+    snprintf(x->ifname, sizeof(x->ifname), "%s", ifname);
     x->steer = steer_attach(ifname, cfg, (enum steer_mode)mode, err);
-    if (!x->steer || make_pool(x, err) ||
-        xsock_open(&x->sock, &x->pool, ifname, queue, (enum xsock_copy)copy, err) ||
+    if (!x->steer || make_pool(x, err) || open_socket(x, queue, copy, cfg->standby, err) ||
         set_sizes(x, err))
         return -1;
     if (watch_open(&x->watch, x->sock.fd)) {
@@ -205,8 +226,9 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
      */
     (void)setsockopt(x->sock.fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &budget, sizeof(budget));
     af_xdp_refill(x);
-    if (enter(x, ifname, queue, err))
+    if (!cfg->standby && enter(x, ifname, queue, err))
         return -1;
+    x->n.info.standby = 1 + x->sock.way;
     if (cfg->ip6 && queue == 0 && open_groups(x, ifname, err))
         return -1;
     if (!cfg->shared && queue == 0 && open_announcements(x, ifname, err))

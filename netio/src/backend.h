@@ -41,6 +41,11 @@ struct netio_ops {
     /* As netio_heir(), netio_settle(); NULL: there is none, nothing to do. */
     int (*heir)(const struct netio *n);
     int (*settle)(struct netio *n, const struct netio_err *err);
+    /* As netio_activate(); NULL: the back end knows no standby. */
+    int (*activate)(struct netio *n, const struct netio_err *err);
+    /* As netio_listens(), netio_forget(); NULL: nothing to do. */
+    void (*listens)(struct netio *n, int ip6, uint16_t port, unsigned how);
+    void (*forget)(struct netio *n);
     /* As netio_tend(); NULL: other programs cannot undo anything. */
     int (*tend)(struct netio *n, const struct netio_err *text);
     /* n->features has changed; NULL: the back end only reads it. */
@@ -76,7 +81,7 @@ netio_open_fn af_xdp_open, tap_open, wire_open, dpdk_open, pcap_file_open;
  * of the wrapped one. */
 typedef struct netio *netio_wrap_fn(const char *between, const char *inner,
                                     const struct netio_config *cfg, const struct netio_err *err);
-netio_wrap_fn impair_open, tee_open;
+netio_wrap_fn impair_open, tee_open, workers_open;
 
 /* The largest frame with offloads: the largest 16-bit IP length, after the Ethernet header and a
  * tag. */

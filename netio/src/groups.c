@@ -120,3 +120,11 @@ void groups_join(int fd, unsigned ifindex, const uint8_t addrs[][16], unsigned c
         (void)setsockopt(fd, SOL_PACKET, PACKET_ADD_MEMBERSHIP, &m, sizeof(m));
     }
 }
+
+void groups_drain(int fd)
+{
+    char byte;
+
+    while (fd >= 0 && recv(fd, &byte, sizeof(byte), MSG_DONTWAIT) >= 0)
+        ;
+}

@@ -14,6 +14,8 @@
 /* Both return a non-blocking socket, or -1 with errno. vlan: the VLAN ID, 0: untagged traffic. */
 int groups_open(unsigned ifindex, uint16_t vlan);
 int announcements_open(unsigned ifindex, uint16_t vlan);
+/* Drops what has arrived so far. */
+void groups_drain(int fd);
 /* Joins the solicited-node groups of these addresses; the interface leaves them with the socket. */
 void groups_join(int fd, unsigned ifindex, const uint8_t addrs[][16], unsigned count);
 

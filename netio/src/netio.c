@@ -23,6 +23,7 @@ static const struct {
     {"pcap", pcap_file_open, NULL, "pcap:in=FILE,out=FILE"},
     {"impair", NULL, impair_open, "impair(OPTIONS):SPEC"},
     {"tee", NULL, tee_open, "tee(FILE):SPEC"},
+    {"workers", NULL, workers_open, "workers(N):SPEC"},
 };
 
 int backend_one_queue(const char *who, const struct netio_config *cfg, const struct netio_err *err)
@@ -93,12 +94,11 @@ struct netio *netio_open(const char *spec, const struct netio_config *cfg, char 
         netio_err_set(&e, "network interface '%s': write %s", spec, backends[i].form);
         return NULL;
     }
-    netio_err_set(
-        &e,
-        "network interface '%s': unknown kind '%.*s': known are af_xdp:IFNAME, "
-        "tap:IFNAME, wire:PATH, dpdk:PORT, pcap:in=FILE,out=FILE, impair(OPTIONS):SPEC and "
-        "tee(FILE):SPEC",
-        spec, (int)name_len, spec);
+    netio_err_set(&e,
+                  "network interface '%s': unknown kind '%.*s': known are af_xdp:IFNAME, "
+                  "tap:IFNAME, wire:PATH, dpdk:PORT, pcap:in=FILE,out=FILE, impair(OPTIONS):SPEC, "
+                  "tee(FILE):SPEC and workers(N):SPEC",
+                  spec, (int)name_len, spec);
     return NULL;
 }
 
@@ -166,6 +166,25 @@ int netio_settle(struct netio *n, char *err, size_t err_size)
     const struct netio_err e = {err, err_size};
 
     return n->ops->settle ? n->ops->settle(n, &e) : 0;
+}
+
+int netio_activate(struct netio *n, char *err, size_t err_size)
+{
+    const struct netio_err e = {err, err_size};
+
+    return n->ops->activate ? n->ops->activate(n, &e) : 0;
+}
+
+void netio_listens(struct netio *n, int ip6, uint16_t port, unsigned how)
+{
+    if (n->ops->listens)
+        n->ops->listens(n, ip6, port, how);
+}
+
+void netio_forget(struct netio *n)
+{
+    if (n->ops->forget)
+        n->ops->forget(n);
 }
 
 int netio_tend(struct netio *n, char *text, size_t text_size)

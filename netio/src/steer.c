@@ -56,8 +56,9 @@ struct steer {
         unsigned users; /* sockets that use it; 0: free */
     } ip6[STEERED_MAX]; /* the contents of that map */
     int link_fd;
-    int inherited; /* another process's program is attached until steer_settle() */
-    int generic;   /* the mode in use */
+    int inherited;  /* another process's program is attached until steer_settle() */
+    int shared_fds; /* program and maps are another process's (share()) */
+    int generic;    /* the mode in use */
     char mode[80];
 };
 
@@ -161,14 +162,9 @@ static const char *missing_capability(int shared)
 
 static int load(struct steer *s, const char *ifname, const struct netio_err *err)
 {
-    const struct rlimit no_limit = {RLIM_INFINITY, RLIM_INFINITY};
     const char *missing;
     int result;
 
-    /* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK; all kernels charge the frames of AF_XDP to
-     * it. Without the privilege to raise it, the limit may still be enough. */
-    (void)setrlimit(RLIMIT_MEMLOCK, &no_limit);
-    libbpf_set_print(quiet);
     result = load_with(s, ifname, BPF_F_XDP_HAS_FRAGS);
     if (result == -EINVAL)
         result = load_with(s, ifname, 0);
@@ -272,8 +268,90 @@ int steer_settle(struct steer *s, const struct netio_err *err)
     return 0;
 }
 
+/* ---- a program that another process has attached ---- */
+
+/* Returns a descriptor of the interface's link and the number of its program, or a negative errno.
+ * Links of all network namespaces are listed, and interfaces have the same numbers in each; only
+ * the program is unique. */
+static int find_link(unsigned ifindex, uint32_t *program)
+{
+    struct bpf_link_info info;
+    uint32_t id = 0, size;
+    int fd;
+
+    if (bpf_xdp_query_id((int)ifindex, 0, program) != 0 || !*program)
+        return -ENOENT;
+    while (bpf_link_get_next_id(id, &id) == 0) {
+        fd = bpf_link_get_fd_by_id(id);
+        if (fd < 0)
+            continue; /* it has ended, or needs CAP_SYS_ADMIN */
+        memset(&info, 0, sizeof(info));
+        size = sizeof(info);
+        if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && info.type == BPF_LINK_TYPE_XDP &&
+            info.prog_id == *program)
+            return fd;
+        close(fd);
+    }
+    return errno == EPERM ? -EPERM : -ENOENT;
+}
+
+/* Takes a descriptor of one of the program's maps, if it is needed. */
+static void take_map(struct steer *s, uint32_t id)
+{
+    int fd = bpf_map_get_fd_by_id(id);
+    struct bpf_map_info info;
+    uint32_t size = sizeof(info);
+
+    memset(&info, 0, sizeof(info));
+    if (fd < 0)
+        return;
+    if (bpf_obj_get_info_by_fd(fd, &info, &size) == 0 && strcmp(info.name, "sockets") == 0 &&
+        s->map_fd < 0)
+        s->map_fd = fd;
+    else if (strcmp(info.name, "addresses") == 0 && s->addresses_fd < 0)
+        s->addresses_fd = fd;
+    else
+        close(fd);
+}
+
+/* Takes descriptors of link, program and maps, which suffice to enter a socket later without any
+ * rights (Linux 5.19). */
+static int share(struct steer *s, const struct netio_err *err)
+{
+    uint32_t ids[8] = {0}, id = 0, size = sizeof(struct bpf_prog_info), i;
+    struct bpf_prog_info info = {.nr_map_ids = 8, .map_ids = (uint64_t)(uintptr_t)ids};
+    int link = find_link(s->ifindex, &id);
+
+    s->shared_fds = 1;
+    s->program_fd = link < 0 ? link : bpf_prog_get_fd_by_id(id);
+    if (s->program_fd < 0 || bpf_obj_get_info_by_fd(s->program_fd, &info, &size) != 0)
+        info.nr_map_ids = 0;
+    for (i = 0; i < info.nr_map_ids && i < 8; i++)
+        take_map(s, ids[i]);
+    if (link >= 0) {
+        link_inherit(s, link);
+        s->inherited = 0;
+    }
+    if (s->map_fd >= 0 && s->addresses_fd >= 0)
+        return 0;
+    netio_err_set(err, "af_xdp: cannot share the XDP program that another worker has attached: %s",
+                  link < 0 ? strerror(-link) : "it is not Toehold's");
+    return -1;
+}
+
+static void close_shared(const struct steer *s)
+{
+    const int fd[] = {s->program_fd, s->map_fd, s->addresses_fd};
+    unsigned i;
+
+    for (i = 0; s->shared_fds && i < sizeof(fd) / sizeof(fd[0]); i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
+}
+
 static void free_steer(struct steer *s)
 {
+    close_shared(s);
     if (s->link_fd >= 0)
         close(s->link_fd);
     if (s->state)
@@ -283,22 +361,33 @@ static void free_steer(struct steer *s)
 }
 
 static struct steer *attach_new(const char *ifname, const struct steer_config *config,
-                                enum steer_mode mode, int link, const struct netio_err *err)
+                                enum steer_mode mode, int link, int standby,
+                                const struct netio_err *err)
 {
+    const struct rlimit no_limit = {RLIM_INFINITY, RLIM_INFINITY};
     struct steer *s = calloc(1, sizeof(*s));
+    int failed;
 
     if (!s) {
         netio_err_set(err, "af_xdp: out of memory");
         return NULL;
     }
+    /* Kernels before 5.11 charge maps to RLIMIT_MEMLOCK; all kernels charge the frames of AF_XDP to
+     * it. Without the privilege to raise it, the limit may still be enough. */
+    (void)setrlimit(RLIMIT_MEMLOCK, &no_limit);
+    libbpf_set_print(quiet);
     s->ifindex = if_nametoindex(ifname);
     s->config = *config;
     s->asked = mode;
     s->references = 1;
-    s->link_fd = -1;
+    s->link_fd = s->program_fd = s->map_fd = s->addresses_fd = -1;
     if (link >= 0)
         link_inherit(s, link);
-    if (load(s, ifname, err) || (link < 0 && link_up(s, ifname, err))) {
+    if (standby)
+        failed = share(s, err);
+    else
+        failed = load(s, ifname, err) || (link < 0 && link_up(s, ifname, err));
+    if (failed) {
         free_steer(s);
         return NULL;
     }
@@ -319,7 +408,7 @@ struct steer *steer_attach(const char *ifname, const struct netio_config *cfg, e
     for (s = attached; s && s->ifindex != ifindex; s = s->next)
         ;
     if (!s) {
-        s = attach_new(ifname, &config, mode, cfg->heir - 1, err);
+        s = attach_new(ifname, &config, mode, cfg->heir - 1, cfg->standby != 0, err);
     } else if (memcmp(&s->config, &config, sizeof(config)) != 0 || s->asked != mode) {
         netio_err_set(err,
                       "af_xdp: interface %s is already open in this process with another "

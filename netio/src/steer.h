@@ -15,7 +15,8 @@ struct steer;
  * process has attached there. The program is detached with the last reference, and when the process
  * ends in any way. Thread-safe. Returns NULL and a sentence in err on failure. Of cfg it uses ip,
  * vlan, shared, and heir: the link of a previous process (steer_link()), whose program stays
- * attached until steer_settle(). */
+ * attached until steer_settle(); and standby: then it takes a share in the program and its maps
+ * that another process has attached, which stays attached until the last of them ends. */
 struct steer *steer_attach(const char *ifname, const struct netio_config *cfg, enum steer_mode mode,
                            const struct netio_err *err);
 int steer_link(const struct steer *s);

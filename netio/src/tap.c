@@ -34,6 +34,7 @@ struct tap {
     struct netio n;
     struct pool pool, big; /* big: to receive into while NETIO_O_LRO is on */
     uint32_t tx_flags;     /* of frames to fill */
+    uint32_t multi;        /* the device may have several queues */
 };
 
 static struct tap *self(struct netio *n)
@@ -215,6 +216,24 @@ static void offer(struct tap *t)
     tap_set_features(&t->n); /* all off at first */
 }
 
+/* Takes the queue out of the device or puts it back; the descriptor keeps the right to do so. */
+static int use_queue(const struct tap *t, int on)
+{
+    struct ifreq ifr;
+
+    memset(&ifr, 0, sizeof(ifr));
+    ifr.ifr_flags = on ? IFF_ATTACH_QUEUE : IFF_DETACH_QUEUE;
+    return ioctl(t->n.fd, TUNSETQUEUE, &ifr);
+}
+
+static int tap_activate(struct netio *n, const struct netio_err *err)
+{
+    if (use_queue(self(n), 1) == 0)
+        return 0;
+    netio_err_set(err, "tap: cannot attach the standby queue: %s", strerror(errno));
+    return -1;
+}
+
 static const struct netio_ops ops = {
     .close = tap_close,
     .rx = tap_rx,
@@ -225,6 +244,7 @@ static const struct netio_ops ops = {
     .tx_flush = tap_tx_flush,
     .prepare_sleep = tap_prepare_sleep,
     .heir = tap_heir,
+    .activate = tap_activate,
     .set_features = tap_set_features,
 };
 
@@ -267,7 +287,8 @@ static int attach(struct tap *t, const char *ifname, int heir, const struct neti
     memset(&ifr, 0, sizeof(ifr));
     snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", ifname);
     ifr.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | IFF_MULTI_QUEUE;
-    if (ioctl(t->n.fd, TUNSETIFF, &ifr) == 0)
+    t->multi = ioctl(t->n.fd, TUNSETIFF, &ifr) == 0;
+    if (t->multi)
         return 0;
     if (errno == EINVAL) {
         ifr.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR;
@@ -370,20 +391,20 @@ static void make_mac(uint8_t mac[6])
     mac[5] ^= 0x45;
 }
 
-static int bring_up(struct tap *t, const struct spec *spec, int heir, const uint8_t ip[4],
+static int bring_up(struct tap *t, const struct spec *spec, const struct netio_config *cfg,
                     const struct netio_err *err)
 {
     const char *ifname = spec->name;
     const char *host = spec_get(spec, "host");
     uint32_t frame_size;
 
-    if (ifctl_check_name("tap", ifname, err) || attach(t, ifname, heir, err))
+    if (ifctl_check_name("tap", ifname, err) || attach(t, ifname, cfg->heir - 1, err))
         return -1;
     if (ifctl_set_up(ifname)) {
         netio_err_set(err, "tap: cannot bring %s up: %s", ifname, strerror(errno));
         return -1;
     }
-    if (host && set_host(ifname, host, ip, err))
+    if (host && set_host(ifname, host, cfg->ip, err))
         return -1;
     if (ifctl_get_mac(ifname, t->n.info.mac) || ifctl_get_mtu(ifname, &t->n.info.mtu)) {
         netio_err_set(err, "tap: cannot ask about interface %s: %s", ifname, strerror(errno));
@@ -399,7 +420,11 @@ static int bring_up(struct tap *t, const struct spec *spec, int heir, const uint
     }
     offer(t);
     snprintf(t->n.mode, sizeof(t->n.mode), "tap");
-    return 0;
+    t->n.info.standby = t->multi;
+    if (!cfg->standby || use_queue(t, 0) == 0)
+        return 0;
+    netio_err_set(err, "tap: cannot detach a queue of %s: %s", ifname, strerror(errno));
+    return -1;
 }
 
 struct netio *tap_open(const char *args, const struct netio_config *cfg,
@@ -417,7 +442,7 @@ struct netio *tap_open(const char *args, const struct netio_config *cfg,
     }
     t->n.ops = &ops;
     t->n.fd = -1;
-    if (bring_up(t, &spec, cfg->heir - 1, cfg->ip, err)) {
+    if (bring_up(t, &spec, cfg, err)) {
         tap_close(&t->n);
         return NULL;
     }

@@ -174,13 +174,22 @@ static void set_bind_error(const char *ifname, uint32_t queue, enum xsock_copy c
                       strerror(-result));
 }
 
+/* The best first. The kernel's own choice would give up zero-copy to get XDP_USE_SG. */
+static const unsigned ways[] = {XDP_ZEROCOPY | XDP_USE_SG, XDP_ZEROCOPY, XDP_COPY | XDP_USE_SG,
+                                XDP_COPY};
+#define WAYS (sizeof(ways) / sizeof(ways[0]))
+
+static void set_way(struct xsock *s, unsigned way)
+{
+    s->way = way;
+    s->sg = (ways[way] & XDP_USE_SG) != 0;
+    s->zero_copy = (ways[way] & XDP_ZEROCOPY) != 0;
+}
+
 int xsock_open(struct xsock *s, const struct pool *pool, const char *ifname, uint32_t queue,
                enum xsock_copy copy, const struct netio_err *err)
 {
-    /* The best first. The kernel's own choice would give up zero-copy to get XDP_USE_SG. */
-    static const unsigned ways[] = {XDP_ZEROCOPY | XDP_USE_SG, XDP_ZEROCOPY, XDP_COPY | XDP_USE_SG,
-                                    XDP_COPY};
-    unsigned i = copy == XSOCK_COPY ? 2 : 0, end = copy == XSOCK_ZERO_COPY ? 2 : 4;
+    unsigned i = copy == XSOCK_COPY ? 2 : 0, end = copy == XSOCK_ZERO_COPY ? 2 : WAYS;
     unsigned waited_ms = 0, ifindex = if_nametoindex(ifname);
     int result = 0;
 
@@ -191,8 +200,7 @@ int xsock_open(struct xsock *s, const struct pool *pool, const char *ifname, uin
             return -1;
         result = bind_queue(s, ifindex, queue, ways[i], &waited_ms);
         if (result == 0) {
-            s->sg = (ways[i] & XDP_USE_SG) != 0;
-            s->zero_copy = (ways[i] & XDP_ZEROCOPY) != 0;
+            set_way(s, i);
             return 0;
         }
         xsock_close(s);
@@ -200,6 +208,27 @@ int xsock_open(struct xsock *s, const struct pool *pool, const char *ifname, uin
             break;
     }
     set_bind_error(ifname, queue, copy, result, err);
+    return -1;
+}
+
+int xsock_prepare(struct xsock *s, const struct pool *pool, unsigned way,
+                  const struct netio_err *err)
+{
+    s->fd = -1;
+    if (make(s, pool, err))
+        return -1;
+    set_way(s, way < WAYS ? way : WAYS - 1);
+    return 0;
+}
+
+int xsock_bind(struct xsock *s, const char *ifname, uint32_t queue, const struct netio_err *err)
+{
+    unsigned waited_ms = 0;
+    int result = bind_queue(s, if_nametoindex(ifname), queue, ways[s->way], &waited_ms);
+
+    if (result == 0)
+        return 0;
+    set_bind_error(ifname, queue, XSOCK_COPY_AUTO, result, err);
     return -1;
 }
 

@@ -29,6 +29,7 @@ struct xsock {
     int metadata; /* XDP_TX_METADATA may be used */
     int sg;       /* frames may have several descriptors */
     int zero_copy;
+    unsigned way; /* how it was bound: for xsock_prepare() in another process */
 };
 
 enum xsock_copy { XSOCK_COPY_AUTO, XSOCK_COPY, XSOCK_ZERO_COPY };
@@ -37,6 +38,12 @@ enum xsock_copy { XSOCK_COPY_AUTO, XSOCK_COPY, XSOCK_ZERO_COPY };
  * in err; xsock_close() must follow in both cases. */
 int xsock_open(struct xsock *s, const struct pool *pool, const char *ifname, uint32_t queue,
                enum xsock_copy copy, const struct netio_err *err);
+/* Opens a socket as another process has bound its own (`way`), without binding it. xsock_bind()
+ * does that once the other one has ended; it needs no rights. Both return 0, or -1 and a sentence.
+ */
+int xsock_prepare(struct xsock *s, const struct pool *pool, unsigned way,
+                  const struct netio_err *err);
+int xsock_bind(struct xsock *s, const char *ifname, uint32_t queue, const struct netio_err *err);
 void xsock_close(struct xsock *s);
 
 #endif

@@ -78,6 +78,13 @@ struct netio *tee_open(const char *between, const char *inner, const struct neti
     return netio_open(inner, cfg, err->text, err->size);
 }
 
+struct netio *workers_open(const char *between, const char *inner, const struct netio_config *cfg,
+                           const struct netio_err *err)
+{
+    (void)between;
+    return netio_open(inner, cfg, err->text, err->size);
+}
+
 struct netio *impair_open(const char *between, const char *inner, const struct netio_config *cfg,
                           const struct netio_err *err)
 {

@@ -30,6 +30,40 @@ static struct listen_group *find_group(struct engine *e, const struct toec_addr 
     return g;
 }
 
+static int is4(const struct toec_addr *a)
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+    return memcmp(a, mapped, sizeof(mapped)) == 0;
+}
+
+/* Returns whether the group takes connections of this family. */
+static int is_of_family(const struct listen_group *g, int ip6)
+{
+    static const struct toec_addr any;
+
+    return is4(&g->addr) ? !ip6 : ip6 || (!g->v6only && memcmp(&g->addr, &any, sizeof(any)) == 0);
+}
+
+/* Reports to the back end how this engine listens on a port: workers of one address share new
+ * connections by it. */
+static void report_port(const struct engine *e, uint16_t port)
+{
+    unsigned how[2] = {NETIO_LISTEN_NOT, NETIO_LISTEN_NOT};
+    const struct listen_group *g;
+    uint32_t i;
+    int ip6;
+
+    for (g = e->groups; g; g = g->next)
+        for (i = 0; g->port == port && i < g->count; i++)
+            for (ip6 = 0; ip6 < 2; ip6++)
+                if (is_of_family(g, ip6))
+                    how[ip6] |= g->members[i]->weak ? NETIO_LISTEN_WEAK : NETIO_LISTEN_SERVES;
+    for (ip6 = 0; e->netio && ip6 < 2; ip6++)
+        netio_listens(e->netio, ip6, port,
+                      how[ip6] & NETIO_LISTEN_SERVES ? NETIO_LISTEN_SERVES : how[ip6]);
+}
+
 static struct listen_member *find_member(struct qp *qp, uint32_t id)
 {
     struct listen_member *m = qp->members;
@@ -213,6 +247,7 @@ static void set_weak(struct listen_member *m, int weak)
         listen_relieve_group(m->group);
     else if (m->announced.count)
         listen_relieve_later(m->group);
+    report_port(m->group->engine, m->group->port);
 }
 
 /* Changes the listener that the queue pair already has by this id. */
@@ -354,6 +389,7 @@ static void remove_member(struct listen_member **at)
     owners_del(m->qp, port);
     shared_unlisten(e, port, &m->held);
     free(m);
+    report_port(e, port);
 }
 
 int listen_remove(struct qp *qp, uint32_t id)

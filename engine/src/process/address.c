@@ -54,6 +54,11 @@ static int check_kernel(const struct own *own, char *err, size_t err_size)
     return rc;
 }
 
+static int name_of(const struct own *own, uint32_t vlan, char *name, size_t size)
+{
+    return snprintf(name, size, "toehold/ip/%u/%s", vlan, own->text);
+}
+
 static int claim(const struct own *own, uint32_t vlan, int *fd, char *err, size_t err_size)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -62,7 +67,7 @@ static int claim(const struct own *own, uint32_t vlan, int *fd, char *err, size_
     if (rc >= 0)
         return rc;
     /* sun_path[0] stays 0: abstract */
-    n = snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1, "toehold/ip/%u/%s", vlan, own->text);
+    n = name_of(own, vlan, addr.sun_path + 1, sizeof(addr.sun_path) - 1);
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd >= 0 &&
         bind(*fd, (struct sockaddr *)&addr,
@@ -79,19 +84,45 @@ static int claim(const struct own *own, uint32_t vlan, int *fd, char *err, size_
     return EXIT_CONFIG;
 }
 
+/* Reads the addresses of the options. Returns 0 when they need no claim. */
+static int read_own(const struct options *o, struct own *ip, struct own *ip6)
+{
+    *ip = (struct own){.family = AF_INET, .option = "ip"};
+    *ip6 = (struct own){.family = AF_INET6, .option = "ip6"};
+    memcpy(ip->bytes, o->ip, sizeof(o->ip));
+    memcpy(ip6->bytes, o->ip6, sizeof(o->ip6));
+    inet_ntop(AF_INET, ip->bytes, ip->text, sizeof(ip->text));
+    inet_ntop(AF_INET6, ip6->bytes, ip6->text, sizeof(ip6->text));
+    return !o->shared && !interlock_is_private(o->netif);
+}
+
+int address_names(const struct options *o, char names[2][ADDRESS_NAME], char *err, size_t err_size)
+{
+    struct own ip, ip6;
+    int rc = -1;
+
+    names[0][0] = names[1][0] = 0;
+    if (!read_own(o, &ip, &ip6))
+        return -1;
+    if (o->prefix_len) {
+        rc = check_kernel(&ip, err, err_size);
+        name_of(&ip, o->vlan, names[0], sizeof(names[0]));
+    }
+    if (rc < 0 && o->prefix_len6) {
+        rc = check_kernel(&ip6, err, err_size);
+        name_of(&ip6, o->vlan, names[1], sizeof(names[1]));
+    }
+    return rc;
+}
+
 int address_hold(const struct options *o, struct address_claims *c, char *err, size_t err_size)
 {
-    struct own ip = {.family = AF_INET, .option = "ip"};
-    struct own ip6 = {.family = AF_INET6, .option = "ip6"};
+    struct own ip, ip6;
     int rc = -1;
 
     c->fd[0] = c->fd[1] = -1;
-    if (o->shared || interlock_is_private(o->netif))
+    if (!read_own(o, &ip, &ip6))
         return -1;
-    memcpy(ip.bytes, o->ip, sizeof(o->ip));
-    memcpy(ip6.bytes, o->ip6, sizeof(o->ip6));
-    inet_ntop(AF_INET, ip.bytes, ip.text, sizeof(ip.text));
-    inet_ntop(AF_INET6, ip6.bytes, ip6.text, sizeof(ip6.text));
     if (o->prefix_len)
         rc = claim(&ip, o->vlan, &c->fd[0], err, err_size);
     if (rc < 0 && o->prefix_len6)

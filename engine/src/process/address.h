@@ -21,6 +21,10 @@ struct address_claims {
  * do not pass this host's network. Returns -1 to continue, or an exit code with a message in err.
  */
 int address_hold(const struct options *o, struct address_claims *c, char *err, size_t err_size);
+#define ADDRESS_NAME 80
+/* As address_hold(), for a claim made elsewhere: writes the names of its abstract sockets, "" where
+ * there is no address. */
+int address_names(const struct options *o, char names[2][ADDRESS_NAME], char *err, size_t err_size);
 void address_release(struct address_claims *c);
 
 #endif

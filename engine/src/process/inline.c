@@ -39,6 +39,7 @@
 #include "switch.h"
 #include "trace_json.h"
 #include "trips_json.h"
+#include "worker_names.h"
 
 /* At the end, how long to wait for RSTs to be sent. */
 #define RESET_TIME (20 * NS_PER_MS)
@@ -132,13 +133,11 @@ static int probe_interface(const struct options *o, char *err, size_t err_size)
     uint8_t mac[6];
     uint32_t mtu;
     struct address_claims addresses;
-    int lock = interlock_claim(o->netif, err, err_size), rc;
+    struct worker_names names;
+    int lock, rc = worker_claim(o, &lock, &addresses, &names, err, err_size);
 
-    if (lock == -1)
-        return EXIT_CONFIG;
-    rc = address_hold(o, &addresses, err, err_size);
     if (rc < 0)
-        rc = setup_netio(o, 1, 0, -1, &n, err, err_size);
+        rc = setup_netio(o, 1, 0, -1, worker_group(&names), &n, err, err_size);
     if (rc < 0)
         rc = setup_settle(o, n, &info, &mtu, mac, err, err_size);
     if (n)
@@ -369,6 +368,7 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
                                 .side = side,
                                 .qp_unused = let_go,
                                 .arg = t};
+    struct worker_names names;
     uint64_t seed;
 
     if (setup_secret(&t->options, &seed) != 0) {
@@ -376,20 +376,17 @@ static int make_engine(struct toedev_inline *t, char *err, size_t err_size)
         return -1;
     }
     setup_boot_secret(&t->options, t->note, sizeof(t->note));
-    c->lock_fd = interlock_claim(t->options.netif, err, err_size);
-    if (c->lock_fd == -1)
+    if (worker_claim(&t->options, &c->lock_fd, &c->addresses, &names, err, err_size) >= 0)
         return -1;
     if (c->lock_fd >= 0)
         side_watch(t, c->lock_fd);
-    if (address_hold(&t->options, &c->addresses, err, err_size) >= 0)
-        return -1;
-    if (setup_netio(&t->options, seed, 0, -1, &cfg.netio, err, err_size) >= 0)
+    if (setup_netio(&t->options, seed, 0, -1, worker_group(&names), &cfg.netio, err, err_size) >= 0)
         return -1;
     if (setup_settle(&t->options, cfg.netio, &c->info, &c->mtu, c->mac, err, err_size) < 0) {
         cfg.scope = c->info.ifindex;
         setup_core(&t->options, c->mac, c->mtu, 0, &cfg.core);
         port_range_read(PORT_RANGE_SYS, &c->ports[0]);
-        setup_ports(&c->ports[0], &cfg.core);
+        setup_ports(&c->ports[0], &c->info, &cfg.core);
         t->engine = engine_new(&cfg, engine_clock(), err, err_size);
     }
     if (!t->engine) {
@@ -542,6 +539,7 @@ static void inline_forget(struct toedev_inline *t)
     if (t->control.lock_fd >= 0)
         close(t->control.lock_fd);
     address_release(&t->control.addresses);
+    netio_forget(t->engine->netio);
     if (t->control.listen_fd >= 0)
         close(t->control.listen_fd);
     if (t->capturer.fd >= 0) /* its tool would wait for the end of the child too */

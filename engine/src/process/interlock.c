@@ -107,6 +107,16 @@ static int holder(const struct sockaddr_un *addr, socklen_t len)
     return cred.pid;
 }
 
+int interlock_name(const char *spec, char *name, size_t size)
+{
+    struct claim c;
+
+    if (!claim_of(spec, &c))
+        return -1;
+    snprintf(name, size, PREFIX "%s", c.key);
+    return 0;
+}
+
 int interlock_claim(const char *spec, char *err, size_t err_size)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};

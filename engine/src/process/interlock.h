@@ -9,6 +9,9 @@
  * closed, -1 with a message in err when it is taken, -2 when nothing needs claiming. */
 int interlock_claim(const char *spec, char *err, size_t err_size);
 
+/* Writes the name of the claim's abstract socket. Returns 0, or -1 when nothing needs claiming. */
+int interlock_name(const char *spec, char *name, size_t size);
+
 /* Returns whether the frames of the specification do not pass this host's network: a wire, files,
  * or a virtual device of DPDK that is one of these. */
 int interlock_is_private(const char *spec);

@@ -93,7 +93,7 @@ static int make_engine(struct daemon *d, uint32_t id)
                                 .qp_unused = control_qp_unused,
                                 .arg = c};
     char err[256];
-    int rc = setup_netio(&d->options, d->control.netio_seed, id, id ? -1 : d->heir.heir_fd,
+    int rc = setup_netio(&d->options, d->control.netio_seed, id, id ? -1 : d->heir.heir_fd, NULL,
                          &cfg.netio, err, sizeof(err));
 
     if (rc >= 0)
@@ -114,7 +114,7 @@ static int make_engine(struct daemon *d, uint32_t id)
         port_range_read(PORT_RANGE_SYS, &c->ports[0]);
     if (id == 0 && d->options.shared)
         kernel_set_range(&d->kernel, &c->ports[0]);
-    setup_ports(&c->ports[0], &cfg.core);
+    setup_ports(&c->ports[0], &c->info, &cfg.core);
     c->engines[id] = engine_new(&cfg, engine_clock(), err, sizeof(err));
     if (!c->engines[id]) {
         log_error("%s", err);

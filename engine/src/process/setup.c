@@ -41,9 +41,9 @@ void setup_boot_secret(struct options *o, char *why, size_t why_size)
 }
 
 int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, int heir,
-                struct netio **out, char *err, size_t err_size)
+                const struct netio_group *group, struct netio **out, char *err, size_t err_size)
 {
-    struct netio_config cfg = {.queue = queue, .heir = heir + 1};
+    struct netio_config cfg = {.queue = queue, .heir = heir + 1, .group = group};
 
     memcpy(cfg.ip, o->ip, sizeof(cfg.ip));
     cfg.ip6 = o->has_ip6;
@@ -54,6 +54,8 @@ int setup_netio(const struct options *o, uint64_t seed, uint32_t queue, int heir
     return *out ? -1 : EXIT_CONFIG;
 }
 
+#define PORT_FIRST    32768u /* Linux's ephemeral ports */
+#define PORT_LAST     60999u
 #define IP4_MTU_LEAST 576u  /* as --mtu */
 #define IP6_MTU_LEAST 1280u /* RFC 8200 5; Linux disables IPv6 on smaller links too */
 
@@ -176,9 +178,16 @@ void setup_core(const struct options *o, const uint8_t mac[6], uint32_t mtu, uin
     cfg->home_count = o->engines;
 }
 
-void setup_ports(const struct port_range *r, struct toec_config *cfg)
+void setup_ports(const struct port_range *r, const struct netio_info *i, struct toec_config *cfg)
 {
     cfg->port_first = r->first;
     cfg->port_last = r->last;
+    if (i->workers) {
+        uint32_t first = r->first ? r->first : PORT_FIRST, last = r->last ? r->last : PORT_LAST;
+        uint32_t part = (last - first + 1) / i->workers;
+
+        cfg->port_first = (uint16_t)(first + i->worker * part);
+        cfg->port_last = (uint16_t)(cfg->port_first + (part ? part - 1 : 0));
+    }
     cfg->ports_reserved = r->reserved;
 }

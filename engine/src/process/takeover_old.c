@@ -85,7 +85,7 @@ static int open_queue(struct control *c, uint32_t i, int heir, char *err, size_t
 
     if (c->engines[i]->netio)
         return 0;
-    if (setup_netio(c->options, c->netio_seed, i, i ? -1 : heir, &n, err, err_size) >= 0)
+    if (setup_netio(c->options, c->netio_seed, i, i ? -1 : heir, NULL, &n, err, err_size) >= 0)
         return -1;
     if (engine_set_netio(c->engines[i], n) == 0)
         return 0;

@@ -10,6 +10,7 @@
  *   pcap:in=FILE,out=FILE             files with nanosecond stamps; for replay and tests
  *   impair(OPTIONS):SPEC              any of the above through an impairing wire (impair.h)
  *   tee(FILE):SPEC                    any of the above, recorded to a pcap file
+ *   workers(N):SPEC                   one queue for up to N processes of one address
  *
  * Threads: one struct netio is used by one thread at a time; netio_open() and netio_close() of
  * different ones may run in different threads. netio_open() may take up to three seconds (af_xdp
@@ -89,7 +90,19 @@ struct netio_info {
     uint32_t tso_max;  /* largest payload of a frame with NETIO_F_TSO */
     uint32_t hold_max; /* most frames that netio_rx_hold() may keep at once; 0: it keeps none */
     int flush_calls;   /* not 0: netio_tx_flush() is a system call if there are frames to send */
+    uint32_t worker, workers; /* workers(N): this one's number, and N; else 0 */
+    uint32_t standby;         /* for netio_config.standby of another process; 0: not possible */
     uint8_t mac[6];
+};
+
+/* The group of processes of workers(N). */
+#define NETIO_CLAIMS 3u
+struct netio_group {
+    const char *path; /* of a file for their shared memory; the last one removes it */
+    /* Names of abstract Unix sockets. The process that steers binds them, and listens on the first
+     * one; so no other program of the network namespace uses the interface or the addresses. NULL:
+     * no further one. */
+    const char *claims[NETIO_CLAIMS];
 };
 
 /* The addresses that a back end receives for (af_xdp steers only these), and its other settings. */
@@ -106,6 +119,9 @@ struct netio_config {
     int heir;       /* 1 + the descriptor of netio_heir() of the process to take over from, or 0:
                      * none. netio_open() owns the descriptor, also on failure. For the first queue
                      * only */
+    const struct netio_group *group; /* of workers(N), copied; NULL: workers(N) is refused */
+    uint32_t standby; /* not 0: prepares only, with the rights of now, to take the queue over from
+                       * another process by netio_activate(): netio_info.standby there */
 };
 
 struct netio_stats {
@@ -154,6 +170,21 @@ int netio_take_place(struct netio *n, const uint8_t addr[16], uint16_t port, int
  * restored, so no more frames arrive. Except for 0, text has a sentence.
  */
 int netio_tend(struct netio *n, char *text, size_t text_size);
+
+/* Takes the queue over: the process that had it has ended. Once, for a back end opened with
+ * netio_config.standby; before it, nothing but netio_close() may be called. Returns 0, or -1 and a
+ * sentence; it may be called again then. */
+int netio_activate(struct netio *n, char *err, size_t err_size);
+
+/* Of workers(N): reports whether this process listens on the port, over IPv4 or over IPv6, so that
+ * new connections are steered to it; WEAK: only while no other process serves the port. */
+#define NETIO_LISTEN_NOT    0u
+#define NETIO_LISTEN_WEAK   1u
+#define NETIO_LISTEN_SERVES 2u
+void netio_listens(struct netio *n, int ip6, uint16_t port, unsigned how);
+/* In a child after fork(): closes descriptors that would keep claims of the parent alive. n must
+ * not be used again, nor closed. */
+void netio_forget(struct netio *n);
 
 /*
  * For a process that takes over from another one, without any of its frames reaching the kernel in
