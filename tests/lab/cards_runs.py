@@ -17,13 +17,17 @@ class Refused(Exception):
     """The back end does not run on this card: toed's or the kernel's reason."""
 
 
-def begin(rack: Rack, card: str, back_end: str) -> None:
+def begin(rack: Rack, card: str, back_end: str, *, env: str = "") -> None:
     """Plugs the card and starts nginx on it. Refused if toed does not start."""
     rack.plug(CARDS[card])
-    netif = rack.netif(back_end)
-    # With a native program virtio_net opens more queues, and the host sends into them.
     queues = CARDS[card].queues if back_end == "af_xdp-native" else 1
-    if not rack.start_toed(netif, f"--engines {queues}"):
+    if queues > 1:  # with all of them in use, virtio_net opens none that cannot send
+        rack.run(f"ethtool -L {rack.interface} combined {queues}")
+    netif = rack.netif(back_end)
+    if back_end == "inline":
+        rack.start_nginx("--engine inline", f"--netif {netif}", f"--ip {cards.IP}/24")
+        return
+    if not rack.start_toed(netif, f"--engines {queues}", env=env):
         raise Refused(rack.log("toed").strip().splitlines()[-1].removeprefix("toed: "))
     if back_end == "tap":
         rack.bridge()
@@ -36,7 +40,7 @@ def end(rack: Rack) -> None:
     rack.stop("toed", "KILL")
     if rack.card:
         rack.pull()
-    rack.run(f"ip link del br0; rm -f {cards.SOCKET}", None)
+    rack.run(f"ip link del br0; rm -f {cards.SOCKET} /tmp/toed.pid", None)
 
 
 def state(rack: Rack) -> dict[str, str]:
@@ -80,7 +84,7 @@ def each_offload(rack: Rack, size: int) -> list[str]:
             rack.transfer(size)
             rack.toehold("offload", word, "on")
             done.append(f"{word} off")
-    for word, how in own(rack).items():
+    for word, how in own(rack).items() if rack.interface else ():
         if how == "on":
             rack.run(f"ethtool -K {rack.interface} {word} off")
             rack.transfer(size)
@@ -124,19 +128,32 @@ def cell(rack: Rack, card: str, back_end: str, size: int) -> dict:
     """Everything above in one cell, toed's engine. What it shows, for docs/CARDS.md."""
     try:
         begin(rack, card, back_end)
-        result = {"toed": state(rack), "card": own(rack)}
-        result["mode"] = json.loads(rack.toehold("stats", "--json")[0])["engines"][0]["netio"][
-            "mode"
-        ]
+        if back_end == "inline":
+            return of_inline(rack, size)
+        result = {"toed": state(rack)}
+        if rack.interface:
+            result["card"] = own(rack)
+        engines = json.loads(rack.toehold("stats", "--json")[0])["engines"]
+        result["mode"] = engines[0]["netio"]["mode"]
         result["switched"] = each_offload(rack, size)
         result["link"] = link_down_and_up(rack)
-        result["mtu"] = mtu_change(rack, size)
+        result["mtu"] = mtu_change(rack, size) if rack.interface else "fixed at the start"
         result["pulled"] = pulled_out(rack) if back_end != "tap" else pulled_from_bridge(rack)
         return result
     except Refused as e:
         return {"refused": str(e)}
     finally:
         end(rack)
+
+
+def of_inline(rack: Rack, size: int) -> dict:
+    """The same of an engine in nginx, whose offloads are not switched while it runs."""
+    rack.transfer(size)
+    result = {"switched": ["all on"], "link": link_down_and_up(rack), "mtu": "fixed at the start"}
+    with rack.connect():
+        rack.pull()
+        assert rack.runs("nginx"), rack.log("nginx")
+    return result | {"pulled": "unnoticed: nginx runs without frames"}
 
 
 def pulled_from_bridge(rack: Rack) -> str:
