@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /* Returns whether the first size bytes of a configuration space list the MSI-X capability (PCI
- * Local Bus 3.0, 6.7 and 6.8.2). Without the bytes that tell, it returns 1. */
+ * Local Bus 3.0, 6.7 and 6.8.2). Returns 1 when the list is not among them. */
 int dpdk_pci_lists_msix(const uint8_t *config, size_t size);
 /* The same for the device at this address ("0000:03:00.0"). Returns 1 when it cannot be read. */
 int dpdk_pci_has_msix(const char *address);

@@ -108,8 +108,7 @@ static int configure(struct dpdk_port *p, const struct netio_err *err)
     }
     p->rx_offloads = conf.rxmode.offloads; /* a queue must not have others */
     rc = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
-    if (rc != 0 &&
-        p->interrupts) { /* most drivers without interrupts fail here, some at the start */
+    if (rc != 0 && p->interrupts) { /* most drivers without them fail here, some at the start */
         p->interrupts = conf.intr_conf.rxq = 0;
         rc = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
     }

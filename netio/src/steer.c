@@ -231,13 +231,13 @@ static int try_native(struct steer *s, const char *ifname, unsigned *waited_ms)
 static void set_queues_error(const struct steer *s, const char *ifname, const struct netio_err *err)
 {
     unsigned most = ifctl_get_most_queues(ifname);
-    unsigned enough = most - (s->queues_native - s->queues_before) + 1;
+    unsigned more = s->queues_native - s->queues_before, enough = most - more + 1;
 
     netio_err_set(err,
-                  "af_xdp: in native mode interface %s opens %u receive queues more, which cannot "
+                  "af_xdp: in native mode interface %s opens %u more receive queue%s, which cannot "
                   "send: 'ethtool -L %s combined %u' first, and as many engines; or use "
                   "mode=generic",
-                  ifname, s->queues_native - s->queues_before, ifname, enough);
+                  ifname, more, more == 1 ? "" : "s", ifname, enough);
 }
 
 static int link_up(struct steer *s, const char *ifname, const struct netio_err *err)

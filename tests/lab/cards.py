@@ -75,6 +75,11 @@ def missing() -> str:
     return why
 
 
+def has_dpdk() -> bool:
+    """Whether the build has DPDK, and this machine its drivers."""
+    return bool(PMDS) and (paths.build_dir("toed") / "netio/libtoe_dpdk.so").exists()
+
+
 def _tap(name: str, queues: int) -> list[int]:
     """Opens the queues of a TAP interface of this thread's namespace.
 
@@ -149,6 +154,7 @@ class Rack:
         self.peer = netns.Namespace.create(f"{netns.PREFIX}-{os.getpid()}-{next(_serial)}-card")
         self.folder = Path(tempfile.mkdtemp(prefix="cards-"))
         self.taps = {1: "tap1", 2: "tap2"}
+        self.names = cards  # of the cards whose drivers the guest has
         self.card: Card | None = None
         self.plugged = 0
         fds: list[int] = []

@@ -134,7 +134,7 @@ def cell(rack: Rack, card: str, back_end: str, size: int) -> dict:
         if rack.interface:
             result["card"] = own(rack)
         engines = json.loads(rack.toehold("stats", "--json")[0])["engines"]
-        result["mode"] = engines[0]["netio"]["mode"]
+        result["mode"], result["engines"] = engines[0]["netio"]["mode"], len(engines)
         result["switched"] = each_offload(rack, size)
         result["link"] = link_down_and_up(rack)
         result["mtu"] = mtu_change(rack, size) if rack.interface else "fixed at the start"

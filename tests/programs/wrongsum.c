@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wrongsum.c - preloaded into toed on a TAP interface: leaves the checksum of every WRONGSUM_EVERYth
- * frame to the card at a wrong place, so that the card sends the frame with a wrong checksum.
+ * wrongsum.c - preloaded into toed on a TAP interface: leaves the checksum of every
+ * WRONGSUM_EVERYth frame to the card at a wrong place, so that the card sends the frame with a
+ * wrong checksum.
  */
 #define _GNU_SOURCE
 #include <linux/virtio_net.h>
