@@ -266,12 +266,17 @@ class Rack:
 
     # ---- what serves
 
-    def netif(self, back_end: str) -> str:
+    def netif(self, back_end: str, mtu: int = 1500) -> str:
         """The specification of a back end on the plugged card, prepared for toed."""
-        if back_end == "tap":
-            return "tap:toe0"
+        self.peer.run(["ip", "link", "set", self.taps[self.card.queues], "mtu", mtu])
         if back_end == "dpdk":
-            return f"dpdk:{self._to_vfio()}"
+            return f"dpdk:{self._to_vfio()}" + (f",mtu={mtu}" if mtu != 1500 else "")
+        self.run(f"ip link set {self.interface} mtu {mtu}")
+        if back_end == "tap":
+            if mtu != 1500:
+                self.run("/bin/ip tuntap add dev toe0 mode tap vnet_hdr")  # not busybox's
+                self.run(f"ip link set toe0 mtu {mtu}")
+            return "tap:toe0"
         mode = "generic" if back_end == "inline" else back_end.removeprefix("af_xdp-")
         return f"af_xdp:{self.interface},mode={mode}"
 

@@ -5,11 +5,13 @@ with each offload, and what becomes of it when the link, the MTU or the card goe
 from __future__ import annotations
 
 import json
+import re
 
 from tests.lab import cards, proc
 from tests.lab.cards import CARDS, Rack
 
 MB = 1_000_000
+JUMBO_ON = ("af_xdp-generic", "tap", "dpdk")
 OFFLOADS = ("rx", "tx", "sg", "tso", "gro", "lro")
 
 
@@ -17,13 +19,16 @@ class Refused(Exception):
     """The back end does not run on this card: toed's or the kernel's reason."""
 
 
-def begin(rack: Rack, card: str, back_end: str, *, env: str = "") -> None:
-    """Plugs the card and starts nginx on it. Refused if toed does not start."""
+def begin(rack: Rack, card: str, back_end: str, *, mtu: int = 1500, env: str = "") -> None:
+    """Plugs the card and starts nginx on it. Refused if toed or the card does not take that."""
     rack.plug(CARDS[card])
     queues = CARDS[card].queues if back_end == "af_xdp-native" else 1
     if queues > 1:  # with all of them in use, virtio_net opens none that cannot send
         rack.run(f"ethtool -L {rack.interface} combined {queues}")
-    netif = rack.netif(back_end)
+    try:
+        netif = rack.netif(back_end, mtu)
+    except AssertionError as e:
+        raise Refused(e.args[0][3].strip()) from e  # stderr of the guest's command
     if back_end == "inline":
         rack.start_nginx("--engine inline", f"--netif {netif}", f"--ip {cards.IP}/24")
         return
@@ -40,7 +45,7 @@ def end(rack: Rack) -> None:
     rack.stop("toed", "KILL")
     if rack.card:
         rack.pull()
-    rack.run(f"ip link del br0; rm -f {cards.SOCKET} /tmp/toed.pid", None)
+    rack.run(f"ip link del br0; ip link del toe0; rm -f {cards.SOCKET} /tmp/toed.pid", None)
 
 
 def state(rack: Rack) -> dict[str, str]:
@@ -112,6 +117,58 @@ def mtu_change(rack: Rack, size: int) -> str:
         rack.set_mtu(mtu)
         rack.transfer(size)
     return "follows"
+
+
+def jumbo(rack: Rack, card: str, back_end: str, size: int) -> str:
+    """Transfers at MTU 9000 of both ends. The MTU that toed uses, or why there is none."""
+    try:
+        begin(rack, card, back_end, mtu=9000)
+        rack.transfer(size)
+        return re.search(r"MTU (\d+),", rack.log("toed"))[1]
+    except Refused as e:
+        return f"refused: {e}"
+    finally:
+        end(rack)
+
+
+def throttling(rack: Rack, card: str, size: int) -> str:
+    """Transfers with the card's interrupts delayed and not. What delays them, or why nothing."""
+    try:
+        begin(rack, card, "af_xdp-generic")
+        for delay in (200, 0):
+            done = rack.run(f"ethtool -C {rack.interface} rx-usecs {delay}", None)
+            if done.returncode:
+                return f"refused: {done.stderr.strip().splitlines()[-1]}"
+            rack.transfer(size)
+        return "native"
+    finally:
+        end(rack)
+
+
+def spread(rack: Rack, card: str, size: int) -> str:
+    """Connections over two queues. What spreads them, or why nothing."""
+    try:
+        rack.plug(CARDS[card])
+        done = rack.run(f"ethtool -L {rack.interface} combined 2", None)
+        if done.returncode:
+            return f"refused: {done.stderr.strip().splitlines()[-1]}"
+        if not rack.start_toed(rack.netif("af_xdp-generic"), "--engines 2"):
+            raise Refused(rack.log("toed"))
+        rack.start_nginx()
+        for _ in range(30):
+            rack.get("/hello")
+        rack.transfer(size)
+        engines = json.loads(rack.toehold("stats", "--json")[0])["engines"]
+        frames = [e["netio"]["rx_frames"] for e in engines]
+        return "native" if all(frames) else f"one queue has all frames: {frames}"
+    finally:
+        end(rack)
+
+
+def further(rack: Rack, card: str, size: int) -> dict:
+    """What is no offload of toed: jumbo frames, delayed interrupts, several queues."""
+    result = {f"jumbo {b}": jumbo(rack, card, b, size) for b in JUMBO_ON}
+    return result | {"throttling": throttling(rack, card, size), "rss": spread(rack, card, size)}
 
 
 def pulled_out(rack: Rack) -> str:

@@ -133,3 +133,24 @@ def test_a_large_transfer(rack):
         rack.transfer(LARGE)
     finally:
         cards_runs.end(rack)
+
+
+@on("e1000")
+def test_jumbo_frames(rack):
+    """Generic AF_XDP takes what one buffer holds (before Linux 6.6), the others all."""
+    mtus = [
+        cards_runs.jumbo(rack, "e1000", back_end, SIZE) for back_end in ("af_xdp-generic", "tap")
+    ]
+    assert mtus == ["3826", "9000"]
+    if cards.has_dpdk():
+        assert cards_runs.jumbo(rack, "e1000", "dpdk", SIZE) == "9000"
+
+
+@on("e1000e")
+def test_delayed_interrupts(rack):
+    assert cards_runs.throttling(rack, "e1000e", SIZE) == "native"
+
+
+@on("virtio-net")
+def test_two_queues(rack):
+    assert cards_runs.spread(rack, "virtio-net", SIZE) == "native"

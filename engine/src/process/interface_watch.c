@@ -80,7 +80,9 @@ int interface_watch(struct control *c, int news)
     rc = netio_tend(c->engines[0]->netio, text, sizeof(text));
     if (rc < 0 && c->link.fd >= 0 && link_gone(&c->link))
         return 1; /* the reason is logged */
-    if (rc)
+    if (rc < 0)
+        log_error("%s", text);
+    else if (rc > 0)
         log_msg("%s", text);
     return rc < 0;
 }
