@@ -118,7 +118,7 @@ def test_a_wrong_checksum_is_found(rack):
     unnoticed, so the bytes are right, and only the peer's count shows it. Of QEMU's cards e1000
     alone takes the place from its driver."""
     try:
-        preload = "LD_PRELOAD=/b/tests/libwrongsum.so WRONGSUM_EVERY=20"
+        preload = "LD_PRELOAD=/b/tests/libwrongsum.so WRONGSUM_EVERY=8"
         cards_runs.begin(rack, "e1000", "tap", env=preload)
         with pytest.raises(AssertionError, match="sent segments with a wrong checksum"):
             rack.transfer(SIZE)
