@@ -44,6 +44,7 @@ void ethtool_read(const char *interface, struct ethtool_facts *out)
         snprintf(out->driver, sizeof out->driver, "%.31s", info.driver);
     if (request(fd, interface, &channels) && channels.rx_count + channels.combined_count) {
         out->queues = channels.rx_count + channels.combined_count;
+        out->queues_most = channels.max_rx + channels.max_combined;
         out->separate = channels.rx_count != 0;
     }
     if (!request(fd, interface, &flags))

@@ -6,9 +6,10 @@
 #include <stdbool.h>
 
 struct ethtool_facts {
-    char driver[32]; /* "": the driver does not report it */
-    unsigned queues; /* that receive; 1 when the driver does not report them */
-    bool separate;   /* receive and send queues are counted each for itself */
+    char driver[32];      /* "": the driver does not report it */
+    unsigned queues;      /* that receive; 1 when the driver does not report them */
+    unsigned queues_most; /* that it can have, 0: not reported */
+    bool separate;        /* receive and send queues are counted each for itself */
     bool rx_checksum, tx_checksum, sg, tso, gso, gro, lro, strips_vlan;
 };
 

@@ -89,6 +89,23 @@ static void check_queues(const struct look *l, size_t engines)
     report_advice(l->report, "or start toed with as many --engines");
 }
 
+/* For a native XDP program virtio_net opens a receive queue more per CPU, if the device has so
+ * many. These cannot send (netio/src/steer.c). */
+static void check_native(const struct look *l)
+{
+    const struct ethtool_facts *d = &l->driver;
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+    if (strcmp(d->driver, "virtio_net") != 0 || cpus < 1 || d->queues + cpus > d->queues_most)
+        return;
+    report_add(l->report, FOUND_NOTE, "interface.native",
+               "%s uses %u of its %u queues: AF_XDP's native mode opens %ld more, which cannot "
+               "send, so toed uses generic mode",
+               l->link->name, d->queues, d->queues_most, cpus);
+    report_cure(l->report, "ethtool -L %s combined %ld", l->word, (long)d->queues_most - cpus + 1);
+    report_advice(l->report, "and start toed with as many --engines");
+}
+
 static const char *xdp_word(uint8_t mode)
 {
     return mode == XDP_ATTACHED_SKB ? "xdpgeneric" : mode == XDP_ATTACHED_HW ? "xdpoffload" : "xdp";
@@ -175,6 +192,8 @@ static void look_at(const struct facts *f, const struct link *link, bool wanted)
         return;
     if (f->toe.stats)
         check_queues(&l, json_array_size(json_object_get(f->toe.stats, "engines")));
+    if (!l.served)
+        check_native(&l);
     check_program(&l);
     check_offloads(&l, l.served && toe_option(&f->toe, "vlan"));
 }

@@ -161,6 +161,7 @@ static int make_pool(struct af_xdp *x, const struct netio_err *err)
 
     x->n.info.hold_max = FRAME_COUNT / HOLD_SHARE;
     x->n.info.flush_calls = 1;
+    x->n.info.tended = 1;
     if (pool_init(&x->pool, size, FRAME_COUNT) == 0)
         return 0;
     netio_err_set(err, "af_xdp: no memory for %u frames of %u bytes", FRAME_COUNT, size);
@@ -233,9 +234,6 @@ static int bring_up(struct af_xdp *x, const char *ifname, uint32_t queue, unsign
         return -1;
     if (!cfg->shared && queue == 0 && open_announcements(x, ifname, err))
         return -1;
-    /* Attaching a native program makes virtio_net open a pair of queues more, and its host sends
-     * into it. */
-    x->n.info.queues = ifctl_get_queues(ifname);
     offer(x, ifname);
     describe(x, mtu);
     return 0;

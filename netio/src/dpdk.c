@@ -5,8 +5,10 @@
  * dpdk:PORT[,queue=N][,queues=N][,mtu=N][,args=WORDS][,eal=WORDS]
  *
  * A frame is an mbuf, in both directions. If the driver has receive interrupts, netio_fd() is their
- * descriptor; without them the caller must poll. In args (of a virtual device created here) and eal
- * a semicolon is written for a comma; words of eal are separated by blanks.
+ * descriptor; without them the caller must poll. A driver of a PCI device may offer interrupts that
+ * never arrive (net_e1000_em on an 82574): until the first one netio_next_event() requests polls.
+ * In args (of a virtual device created here) and eal a semicolon is written for a comma; words of
+ * eal are separated by blanks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +21,13 @@
 #include "big.h"
 #include "dpdk.h"
 #include "dpdk_module.h"
+#include "partial.h"
 
 #define BURST    64u
 #define HOLD_MAX (DPDK_FRAMES / 4)
 #define TSO_SEGS 34u     /* segments of a frame of BIG_PAYLOAD, one for the header */
 #define RETRY_NS 100000u /* delay until a full queue may have room again */
+#define POLL_NS  200000u /* between polls until the first interrupt */
 
 struct dpdk {
     struct netio n;
@@ -31,6 +35,7 @@ struct dpdk {
     uint16_t queue;
     int registered;             /* the thread that uses it is registered with DPDK */
     int event_fd;               /* n.fd counts events and must be read */
+    int awaited;                /* no interrupt has arrived yet */
     struct pool big;            /* frames received in several segments, joined */
     struct rte_mbuf *tx[BURST]; /* submitted, not yet taken by the driver */
     unsigned tx_count;
@@ -74,23 +79,34 @@ static int join_pieces(struct dpdk *d, struct rte_mbuf *m, struct netio_frame *f
     return 0;
 }
 
-static int take(struct dpdk *d, struct rte_mbuf *m, struct netio_frame *f)
+static int get_bytes(struct dpdk *d, struct rte_mbuf *m, struct netio_frame *f)
 {
-    uint64_t l4 = m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
-
-    memset(f, 0, sizeof(*f));
-    f->len = m->pkt_len;
-    /* NONE: not in the frame, but guaranteed to be right (virtio) */
-    if ((d->n.features & NETIO_O_RX_CSUM) &&
-        (l4 == RTE_MBUF_F_RX_L4_CKSUM_GOOD || l4 == RTE_MBUF_F_RX_L4_CKSUM_NONE))
-        f->flags = NETIO_F_L4_CSUM_OK;
-    d->n.stats.rx_frames++;
-    d->n.stats.rx_bytes += f->len;
     if (m->nb_segs > 1)
         return join_pieces(d, m, f);
     f->data = rte_pktmbuf_mtod(m, uint8_t *);
     f->cap = m->data_len;
     f->token = (uintptr_t)m;
+    return 0;
+}
+
+static int take(struct dpdk *d, struct rte_mbuf *m, struct netio_frame *f)
+{
+    uint64_t l4 = m->ol_flags & RTE_MBUF_F_RX_L4_CKSUM_MASK;
+    struct partial p;
+
+    memset(f, 0, sizeof(*f));
+    f->len = m->pkt_len;
+    d->n.stats.rx_frames++;
+    d->n.stats.rx_bytes += f->len;
+    if (get_bytes(d, m, f))
+        return -1;
+    /* NONE: not in the frame, but guaranteed to be right (virtio) */
+    if ((d->n.features & NETIO_O_RX_CSUM) &&
+        (l4 == RTE_MBUF_F_RX_L4_CKSUM_GOOD || l4 == RTE_MBUF_F_RX_L4_CKSUM_NONE))
+        f->flags = NETIO_F_L4_CSUM_OK;
+    if (l4 == RTE_MBUF_F_RX_L4_CKSUM_NONE && !(d->n.features & NETIO_O_PARTIAL) &&
+        partial_find(f->data, f->len, &p))
+        partial_complete(f->data, &p);
     return 0;
 }
 
@@ -278,6 +294,14 @@ static void dpdk_tx_cancel(struct netio *n, const struct netio_frame *frame)
     rte_pktmbuf_free((struct rte_mbuf *)frame->token);
 }
 
+static void set_mode(struct dpdk *d)
+{
+    const struct dpdk_port *p = d->port;
+    const char *how = d->n.fd < 0 ? ", polled" : d->awaited ? ", polled until an interrupt" : "";
+
+    snprintf(d->n.mode, sizeof(d->n.mode), "dpdk %s by %s%s", p->name, p->info.driver_name, how);
+}
+
 /* Arms the interrupt, which signals later arrivals, and then polls once more for earlier ones. */
 static int dpdk_prepare_sleep(struct netio *n)
 {
@@ -286,8 +310,10 @@ static int dpdk_prepare_sleep(struct netio *n)
 
     if (!d->registered)
         know_thread(d);
-    if (d->event_fd && read(n->fd, &events, sizeof(events)) < 0)
-        events = 0; /* none has been counted */
+    if (d->event_fd && read(n->fd, &events, sizeof(events)) > 0 && d->awaited) {
+        d->awaited = 0;
+        set_mode(d);
+    }
     if (n->fd >= 0)
         (void)rte_eth_dev_rx_intr_enable(d->port->id, d->queue);
     if (!d->early && rte_eth_rx_burst(d->port->id, d->queue, &d->early, 1) == 0)
@@ -299,7 +325,9 @@ static uint64_t dpdk_next_event(const struct netio *n)
 {
     const struct dpdk *d = (const struct dpdk *)n;
 
-    return d->tx_count ? d->last_ns + RETRY_NS : UINT64_MAX;
+    if (d->tx_count)
+        return d->last_ns + RETRY_NS;
+    return d->awaited ? d->last_ns + POLL_NS : UINT64_MAX;
 }
 
 static void dpdk_set_features(struct netio *n)
@@ -322,6 +350,16 @@ static void dpdk_add_stats(const struct netio *n, struct netio_stats *out)
         out->rx_dropped += s.imissed + s.rx_nombuf;
         out->tx_dropped += s.oerrors;
     }
+}
+
+static int dpdk_tend(struct netio *n, const struct netio_err *text)
+{
+    struct dpdk_port *p = self(n)->port;
+
+    if (!dpdk_port_is_removed(p))
+        return 0;
+    netio_err_set(text, "the interface is gone: the device %s was removed", p->name);
+    return -1;
 }
 
 static void dpdk_close(struct netio *n)
@@ -350,24 +388,25 @@ static const struct netio_ops ops = {
     .tx_flush = dpdk_tx_flush,
     .prepare_sleep = dpdk_prepare_sleep,
     .next_event = dpdk_next_event,
+    .tend = dpdk_tend,
     .add_stats = dpdk_add_stats,
     .set_features = dpdk_set_features,
 };
 
 static uint32_t offered(const struct dpdk_port *p)
 {
-    uint64_t rx = RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM;
-    uint64_t tx = RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM;
+    /* leave() requests the checksum of the IPv4 header with TSO */
+    uint64_t tso = RTE_ETH_TX_OFFLOAD_TCP_TSO | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM;
     uint32_t o = 0, segs = p->info.tx_desc_lim.nb_seg_max;
 
-    if ((p->rx_offloads & rx) == rx)
-        o |= NETIO_O_RX_CSUM;
-    if ((p->tx_offloads & tx) == tx)
+    if (p->rx_offloads & RTE_ETH_RX_OFFLOAD_TCP_CKSUM)
+        o |= NETIO_O_RX_CSUM | NETIO_O_PARTIAL;
+    if (p->tx_offloads & RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
         o |= NETIO_O_TX_CSUM;
     if (p->tx_offloads & RTE_ETH_TX_OFFLOAD_MULTI_SEGS)
         o |= NETIO_O_SG;
-    if ((p->tx_offloads & RTE_ETH_TX_OFFLOAD_TCP_TSO) && (o & NETIO_O_TX_CSUM) &&
-        (o & NETIO_O_SG) && (segs == 0 || segs >= TSO_SEGS))
+    if ((p->tx_offloads & tso) == tso && (o & NETIO_O_TX_CSUM) && (o & NETIO_O_SG) &&
+        (segs == 0 || segs >= TSO_SEGS))
         o |= NETIO_O_TSO;
     if (p->reta_size)
         o |= NETIO_O_RSS;
@@ -410,13 +449,14 @@ static void describe(struct dpdk *d)
     d->n.info.offered = offered(p);
     d->n.info.tso_max = BIG_PAYLOAD;
     d->n.info.hold_max = HOLD_MAX;
+    d->n.info.tended = 1;
     if (p->interrupts)
         d->n.fd = rte_eth_dev_rx_intr_ctl_q_get_fd(p->id, d->queue);
     if (d->n.fd < 0)
         d->n.fd = -1;
     d->event_fd = d->n.fd >= 0 && counts_events(d->n.fd);
-    snprintf(d->n.mode, sizeof(d->n.mode), "dpdk %s by %s%s", p->name, p->info.driver_name,
-             d->n.fd >= 0 ? "" : ", polled");
+    d->awaited = d->event_fd && p->on_pci;
+    set_mode(d);
 }
 
 static struct netio *open_port(const char *args, const struct netio_config *cfg,

@@ -6,6 +6,8 @@
 #ifndef TOE_NETIO_DPDK_H
 #define TOE_NETIO_DPDK_H
 
+#include <stdatomic.h>
+
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
@@ -25,6 +27,9 @@ struct dpdk_port {
     uint32_t mtu;
     int ours; /* created by us: removed with its last user */
     int interrupts;
+    int on_pci;
+    int watched;        /* its removal is reported to `removed` */
+    atomic_int removed; /* the device is being pulled out; set by DPDK's own thread */
     uint16_t id, queues, reta_size;
 };
 
@@ -45,6 +50,9 @@ struct dpdk_how {
 struct dpdk_port *dpdk_port_get(const char *name, const struct dpdk_how *how,
                                 const struct netio_err *err);
 void dpdk_port_put(struct dpdk_port *p, uint16_t queue);
+/* Returns not 0 once the device has been removed, or the kernel waits for its release. Any thread
+ * may call it. */
+int dpdk_port_is_removed(struct dpdk_port *p);
 /* Distributes flows over the queues, or sends all to the first. */
 void dpdk_port_spread(struct dpdk_port *p, int on);
 

@@ -15,6 +15,7 @@
 #include <rte_errno.h>
 
 #include "dpdk.h"
+#include "dpdk_pci.h"
 
 #define WORDS_MAX 40
 
@@ -60,12 +61,12 @@ static int begin(const char *port, char *words, const struct netio_err *err)
 {
     /* Not constant, like the arguments of main(). Nothing is shared with other processes; without
      * hugepages the EAL rejects --in-memory, and --no-shconf has the same effect. */
-    static char text[][16] = {"toehold",       "--no-telemetry",
+    static char text[][24] = {"toehold",       "--no-telemetry",
                               "--log-level=4", "--lcores",
                               "--in-memory",   "--no-shconf",
                               "--no-huge",     "-m",
                               "128",           "-a",
-                              "--no-pci"};
+                              "--no-pci",      "--vfio-intr=legacy"};
     char *const always[] = {text[0], text[1], text[2], text[3]};
     char *const small[] = {text[5], text[6], text[7], text[8]};
     char device[64], core[24], *argv[WORDS_MAX + 1], *rest = NULL, *word;
@@ -83,6 +84,8 @@ static int begin(const char *port, char *words, const struct netio_err *err)
         snprintf(device, sizeof(device), "%s", port);
         argv[argc++] = text[9];
         argv[argc++] = device;
+        if (!dpdk_pci_has_msix(port)) /* the EAL takes MSI-X for the default (22.11) */
+            argv[argc++] = text[11];
     } else {
         argv[argc++] = text[10];
     }

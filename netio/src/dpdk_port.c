@@ -11,8 +11,10 @@
 #include <rte_bus.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
+#include <rte_pause.h>
 
 #include "dpdk.h"
+#include "dpdk_pci.h"
 
 #define PORTS       16u
 #define DESCRIPTORS 512u
@@ -77,6 +79,15 @@ static int find(struct dpdk_port *p, const char *args, const struct netio_err *e
     return rc ? fail(p, "a device without a port of that name", rc, err) : 0;
 }
 
+/*
+ * Returns whether queues can have interrupts of their own. On PCI that takes MSI-X. Drivers without
+ * it (net_e1000_em) configure them nevertheless, and none arrives. A virtual device decides itself.
+ */
+static int can_interrupt(const struct dpdk_port *p)
+{
+    return !p->on_pci || dpdk_pci_has_msix(rte_dev_name(p->info.device));
+}
+
 static int configure(struct dpdk_port *p, const struct netio_err *err)
 {
     struct rte_eth_conf conf;
@@ -85,8 +96,8 @@ static int configure(struct dpdk_port *p, const struct netio_err *err)
 
     memset(&conf, 0, sizeof(conf));
     p->tx_offloads = conf.txmode.offloads = TX_WANT & p->info.tx_offload_capa;
-    p->rx_offloads = conf.rxmode.offloads = RX_WANT & p->info.rx_offload_capa;
-    conf.intr_conf.rxq = 1;
+    conf.rxmode.offloads = RX_WANT & p->info.rx_offload_capa;
+    p->interrupts = conf.intr_conf.rxq = can_interrupt(p) ? 1 : 0;
     if (p->queues > 1 && p->info.flow_type_rss_offloads) {
         conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
         conf.rx_adv_conf.rss_conf.rss_hf = RSS_WANT & p->info.flow_type_rss_offloads;
@@ -95,9 +106,9 @@ static int configure(struct dpdk_port *p, const struct netio_err *err)
     } else {
         conf.rxmode.offloads &= ~RTE_ETH_RX_OFFLOAD_RSS_HASH;
     }
-    p->interrupts = 1;
+    p->rx_offloads = conf.rxmode.offloads; /* a queue must not have others */
     rc = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
-    if (rc != 0) { /* most drivers without interrupts fail here, some at the start */
+    if (rc != 0 && p->interrupts) { /* most drivers without them fail here, some at the start */
         p->interrupts = conf.intr_conf.rxq = 0;
         rc = rte_eth_dev_configure(p->id, p->queues, p->queues, &conf);
     }
@@ -175,6 +186,38 @@ static void look_for_reta(struct dpdk_port *p)
     dpdk_port_spread(p, 1);
 }
 
+/* Runs in DPDK's own thread. With vfio-pci the kernel waits for the release of the device, which
+ * must not happen here. */
+static void on_device_event(const char *name, enum rte_dev_event_type event, void *arg)
+{
+    struct dpdk_port *p = arg;
+
+    (void)name;
+    if (event == RTE_DEV_EVENT_REMOVE)
+        atomic_store(&p->removed, 1);
+}
+
+static void watch_removal(struct dpdk_port *p)
+{
+    if (p->info.device)
+        p->watched =
+            rte_dev_event_callback_register(rte_dev_name(p->info.device), on_device_event, p) == 0;
+}
+
+static void unwatch_removal(struct dpdk_port *p)
+{
+    /* -EAGAIN: DPDK's thread is in the callback */
+    while (rte_dev_event_callback_unregister(rte_dev_name(p->info.device), on_device_event, p) ==
+           -EAGAIN)
+        rte_pause();
+}
+
+/* Bound to a kernel's driver, a device reports its removal by its own driver of DPDK. */
+int dpdk_port_is_removed(struct dpdk_port *p)
+{
+    return atomic_load(&p->removed) || rte_eth_dev_is_removed(p->id) == 1;
+}
+
 static int bring_up(struct dpdk_port *p, const char *args, uint32_t mtu,
                     const struct netio_err *err)
 {
@@ -186,6 +229,7 @@ static int bring_up(struct dpdk_port *p, const char *args, uint32_t mtu,
     rc = rte_eth_dev_info_get(p->id, &p->info);
     if (rc != 0)
         return fail(p, "cannot be asked about", rc, err);
+    p->on_pci = p->info.device && strchr(rte_dev_name(p->info.device), ':') != NULL;
     if (p->queues > p->info.max_rx_queues || p->queues > p->info.max_tx_queues) {
         netio_err_set(err, "dpdk: %s: queues=%u: it has %u to receive and %u to send", p->name,
                       p->queues, p->info.max_rx_queues, p->info.max_tx_queues);
@@ -201,6 +245,7 @@ static int bring_up(struct dpdk_port *p, const char *args, uint32_t mtu,
         return fail(p, "cannot be started", rc, err);
     (void)rte_eth_allmulticast_enable(p->id); /* IPv6 needs some; not all drivers filter */
     look_for_reta(p);
+    watch_removal(p);
     return 0;
 }
 
@@ -209,6 +254,8 @@ static void take_down(struct dpdk_port *p)
     struct rte_device *dev = p->info.device;
     uint16_t q;
 
+    if (p->watched)
+        unwatch_removal(p);
     if (p->info.device) {
         (void)rte_eth_dev_stop(p->id);
         if (p->ours) {

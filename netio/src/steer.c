@@ -59,6 +59,7 @@ struct steer {
     int inherited;  /* another process's program is attached until steer_settle() */
     int shared_fds; /* program and maps are another process's (share()) */
     int generic;    /* the mode in use */
+    unsigned queues_before, queues_native; /* that receive: before and after attaching */
     char mode[80];
 };
 
@@ -187,12 +188,13 @@ static int load(struct steer *s, const char *ifname, const struct netio_err *err
 }
 
 /* Tries one mode; waits while a predecessor is still attached. Returns 0 or an errno. */
-static int try_mode(struct steer *s, uint32_t flags, unsigned *waited_ms)
+static int try_mode(struct steer *s, const char *ifname, uint32_t flags, unsigned *waited_ms)
 {
     LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = flags);
     int fd;
 
     do {
+        s->queues_before = ifctl_get_queues(ifname);
         fd = bpf_link_create(s->program_fd, (int)s->ifindex, BPF_XDP, &opts);
         if (fd >= 0) {
             s->link_fd = fd;
@@ -202,6 +204,38 @@ static int try_mode(struct steer *s, uint32_t flags, unsigned *waited_ms)
     return -fd;
 }
 
+/*
+ * Tries native mode. virtio_net then opens further receive queues, one per CPU, for the frames that
+ * a program sends, if the device has so many. Its host spreads received frames over these too,
+ * while an AF_XDP socket of one cannot send: Linux lets it use the interface's send queues only,
+ * which become no more. Returns 0 or an errno; ECHRNG: there are such queues, so it was detached.
+ */
+static int try_native(struct steer *s, const char *ifname, unsigned *waited_ms)
+{
+    int error = try_mode(s, ifname, XDP_FLAGS_DRV_MODE, waited_ms);
+
+    s->queues_native = error ? 0 : ifctl_get_queues(ifname);
+    if (error || s->queues_native <= s->queues_before)
+        return error;
+    (void)bpf_link_detach(s->link_fd);
+    close(s->link_fd);
+    s->link_fd = -1;
+    return ECHRNG;
+}
+
+/* With so many queues in use the device has no room for the further ones. */
+static void set_queues_error(const struct steer *s, const char *ifname, const struct netio_err *err)
+{
+    unsigned most = ifctl_get_most_queues(ifname);
+    unsigned more = s->queues_native - s->queues_before, enough = most - more + 1;
+
+    netio_err_set(err,
+                  "af_xdp: in native mode interface %s opens %u more receive queue%s, which cannot "
+                  "send: 'ethtool -L %s combined %u' first, and as many engines; or use "
+                  "mode=generic",
+                  ifname, more, more == 1 ? "" : "s", ifname, enough);
+}
+
 static int link_up(struct steer *s, const char *ifname, const struct netio_err *err)
 {
     unsigned waited_ms = 0;
@@ -209,20 +243,24 @@ static int link_up(struct steer *s, const char *ifname, const struct netio_err *
     int error = 0;
 
     if (s->asked != STEER_GENERIC) {
-        error = native_error = try_mode(s, XDP_FLAGS_DRV_MODE, &waited_ms);
+        error = native_error = try_native(s, ifname, &waited_ms);
         snprintf(s->mode, sizeof(s->mode), "native");
     }
     if (s->asked == STEER_GENERIC ||
         (s->asked == STEER_AUTO && error && error != EBUSY && error != EEXIST && error != EPERM)) {
-        error = try_mode(s, XDP_FLAGS_SKB_MODE, &waited_ms);
+        error = try_mode(s, ifname, XDP_FLAGS_SKB_MODE, &waited_ms);
         s->generic = 1;
         snprintf(s->mode, sizeof(s->mode), "generic");
         if (native_error)
-            snprintf(s->mode, sizeof(s->mode), "generic (no native: %s)", strerror(native_error));
+            snprintf(s->mode, sizeof(s->mode), "generic (no native: %s)",
+                     native_error == ECHRNG ? "it opens queues that cannot send"
+                                            : strerror(native_error));
     }
     if (!error)
         return 0;
-    if (error == EBUSY || error == EEXIST)
+    if (error == ECHRNG)
+        set_queues_error(s, ifname, err);
+    else if (error == EBUSY || error == EEXIST)
         netio_err_set(err,
                       "af_xdp: interface %s already has an XDP program: end the other user, or "
                       "see it with 'ip link show %s' and remove it with 'ip link set %s xdp off'",

@@ -9,7 +9,10 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <linux/pci_regs.h>
+#include <rte_dev.h>
 
+#include "../src/dpdk_pci.h"
 #include "toe/netio.h"
 
 #define BATCH 64u
@@ -213,6 +216,70 @@ static void held_frames_are_left_alone_and_come_back(void **state)
     netio_close(n);
 }
 
+static void a_removed_device_is_noticed(void **state)
+{
+    struct netio *a = open_ok("dpdk:net_ring6,queues=2,queue=0");
+    struct netio *b = open_ok("dpdk:net_ring6,queues=2,queue=1");
+    struct netio *other = open_ok("dpdk:net_ring7");
+    struct netio_info info;
+    char text[200] = "";
+
+    (void)state;
+    netio_get_info(a, &info);
+    assert_true(info.tended);
+    rte_dev_event_callback_process("net_ring6", RTE_DEV_EVENT_ADD);
+    assert_int_equal(netio_tend(a, text, sizeof(text)), 0);
+    rte_dev_event_callback_process("net_ring6", RTE_DEV_EVENT_REMOVE);
+    assert_int_equal(netio_tend(a, text, sizeof(text)), -1);
+    assert_non_null(strstr(text, "the interface is gone: the device net_ring6 was removed"));
+    assert_int_equal(netio_tend(b, text, sizeof(text)), -1);
+    assert_int_equal(netio_tend(other, text, sizeof(text)), 0);
+    netio_close(other);
+    netio_close(a);
+    netio_close(b);
+    a = open_ok("dpdk:net_ring6");
+    assert_int_equal(netio_tend(a, text, sizeof(text)), 0);
+    netio_close(a);
+}
+
+/* A configuration space with a list of these capabilities, 8 bytes each from 0x40. */
+static void write_config(uint8_t *config, const uint8_t *ids, unsigned count)
+{
+    unsigned i;
+
+    memset(config, 0, 256);
+    config[PCI_STATUS] = count ? PCI_STATUS_CAP_LIST : 0;
+    config[PCI_CAPABILITY_LIST] = 0x40;
+    for (i = 0; i < count; i++) {
+        config[0x40 + 8 * i] = ids[i];
+        config[0x41 + 8 * i] = (uint8_t)(i + 1 < count ? 0x48 + 8 * i : 0);
+    }
+}
+
+static void msix_is_found_in_the_list_of_capabilities(void **state)
+{
+    static const uint8_t with[] = {PCI_CAP_ID_PM, PCI_CAP_ID_MSI, PCI_CAP_ID_MSIX};
+    static const uint8_t without[] = {PCI_CAP_ID_PM, PCI_CAP_ID_MSI};
+    uint8_t config[256];
+
+    (void)state;
+    write_config(config, with, 3);
+    assert_true(dpdk_pci_lists_msix(config, 256));
+    write_config(config, without, 2);
+    assert_false(dpdk_pci_lists_msix(config, 256));
+    assert_true(dpdk_pci_lists_msix(config, 64)); /* cannot be known */
+    config[0x49] = 0x40;                          /* a cycle */
+    assert_false(dpdk_pci_lists_msix(config, 256));
+    config[0x49] = 0xff; /* the list leaves the space */
+    config[0xfc] = PCI_CAP_ID_PM;
+    assert_false(dpdk_pci_lists_msix(config, 256));
+    write_config(config, with, 0);
+    config[0x40] = PCI_CAP_ID_MSIX; /* not announced in the status register */
+    assert_false(dpdk_pci_lists_msix(config, 256));
+    assert_true(dpdk_pci_lists_msix(config, 0));
+    assert_true(dpdk_pci_has_msix("no:such:device"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +288,8 @@ int main(void)
         cmocka_unit_test(pieces_are_joined),
         cmocka_unit_test(queues_are_used_once_and_of_one_port),
         cmocka_unit_test(held_frames_are_left_alone_and_come_back),
+        cmocka_unit_test(a_removed_device_is_noticed),
+        cmocka_unit_test(msix_is_found_in_the_list_of_capabilities),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

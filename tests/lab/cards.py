@@ -75,9 +75,19 @@ def missing() -> str:
     return why
 
 
+def has_dpdk() -> bool:
+    """Whether the build has DPDK, and this machine its drivers."""
+    return bool(PMDS) and (paths.build_dir("toed") / "netio/libtoe_dpdk.so").exists()
+
+
 def _tap(name: str, queues: int) -> list[int]:
-    """Opens the queues of a TAP interface of this thread's namespace."""
-    flags = IFF_TAP | IFF_NO_PI | IFF_VNET_HDR | (IFF_MULTI_QUEUE if queues > 1 else 0)
+    """Opens the queues of a TAP interface of this thread's namespace.
+
+    Only virtio-net gets the virtio header, which it needs for its offloads: the peer's kernel
+    trusts checksums that the header leaves to it. Without it QEMU's cards compute checksums, and
+    the peer checks them.
+    """
+    flags = IFF_TAP | IFF_NO_PI | (IFF_MULTI_QUEUE | IFF_VNET_HDR if queues > 1 else 0)
     fds = []
     for _ in range(queues):
         fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
@@ -144,6 +154,7 @@ class Rack:
         self.peer = netns.Namespace.create(f"{netns.PREFIX}-{os.getpid()}-{next(_serial)}-card")
         self.folder = Path(tempfile.mkdtemp(prefix="cards-"))
         self.taps = {1: "tap1", 2: "tap2"}
+        self.names = cards  # of the cards whose drivers the guest has
         self.card: Card | None = None
         self.plugged = 0
         fds: list[int] = []
@@ -190,6 +201,7 @@ class Rack:
             "b/engine/toed": paths.built("toed"),
             "b/cli/toehold": paths.built("toehold"),
             "b/manager/libtoe_preload.so": paths.built("libtoe_preload.so"),
+            "b/tests/libwrongsum.so": paths.built("libwrongsum.so"),
             f"{at}/nginx.conf": (self.folder / "nginx.conf").read_bytes(),
             f"{at}/files/empty": b"",
             "etc/passwd": b"root:x:0:0::/:/bin/sh\n",
@@ -254,13 +266,19 @@ class Rack:
 
     # ---- what serves
 
-    def netif(self, back_end: str) -> str:
+    def netif(self, back_end: str, mtu: int = 1500) -> str:
         """The specification of a back end on the plugged card, prepared for toed."""
-        if back_end == "tap":
-            return "tap:toe0"
+        self.peer.run(["ip", "link", "set", self.taps[self.card.queues], "mtu", mtu])
         if back_end == "dpdk":
-            return f"dpdk:{self._to_vfio()}"
-        return f"af_xdp:{self.interface},mode={back_end.removeprefix('af_xdp-')}"
+            return f"dpdk:{self._to_vfio()}" + (f",mtu={mtu}" if mtu != 1500 else "")
+        self.run(f"ip link set {self.interface} mtu {mtu}")
+        if back_end == "tap":
+            if mtu != 1500:
+                self.run("/bin/ip tuntap add dev toe0 mode tap vnet_hdr")  # not busybox's
+                self.run(f"ip link set toe0 mtu {mtu}")
+            return "tap:toe0"
+        mode = "generic" if back_end == "inline" else back_end.removeprefix("af_xdp-")
+        return f"af_xdp:{self.interface},mode={mode}"
 
     def bridge(self) -> None:
         """Joins the running toed's TAP interface to the card."""
@@ -282,7 +300,7 @@ class Rack:
 
     def carrier(self, *, up: bool) -> None:
         """Waits until the card's driver has noticed, if it does."""
-        if not self.card.sees_link:
+        if not self.card.sees_link or not self.interface:
             return
         state = f"$(cat /sys/class/net/{self.interface}/carrier)"
         self.until(f"[ {state} = {int(up)} ]", f"carrier {up}")
@@ -296,13 +314,13 @@ class Rack:
         self.run(f"echo vfio-pci > {sys}/driver_override")
         self.run(f"echo {os.path.basename(link)} > {sys}/driver/unbind")
         self.run(f"echo {os.path.basename(link)} > /sys/bus/pci/drivers_probe")
+        self.interface = ""
         return os.path.basename(link)
 
-    def start_toed(self, netif: str, *options: str) -> bool:
+    def start_toed(self, netif: str, *options: str, env: str = "") -> bool:
         """Starts toed. Returns true once it serves, and false if it has ended."""
-        self.start(
-            "toed", f"/b/engine/toed --netif {netif} --ip {IP}/24 --socket {SOCKET}", *options
-        )
+        toed = f"{env} /b/engine/toed --netif {netif} --ip {IP}/24 --socket {SOCKET}"
+        self.start("toed", toed, *options)
         self.until(
             f"test -S {SOCKET} || ! kill -0 $(cat /tmp/toed.pid) 2>/dev/null", "toed's socket"
         )

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.lab import paths
+from tests.lab import paths, patience
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 STORE = paths.OUT / "guest"
 QEMU = "qemu-system-x86_64"
 BUSYBOX = Path("/bin/busybox")
-BOOT_SECONDS = 240
-COMMAND_SECONDS = 120
+# Of a quiet machine. A boot takes some 5 seconds of CPU.
+BOOT_SECONDS = 80
+COMMAND_SECONDS = 40
 
 # init: reads commands from the second serial line. It answers each with a line of exit code and
 # lengths, then with the command's stdout and stderr.
@@ -212,7 +213,7 @@ class Guest:
         self.pending += data
 
     def _line(self, seconds: float) -> str:
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + patience.seconds(seconds)
         while b"\n" not in self.pending:
             self._more(deadline)
         line, _, self.pending = self.pending.partition(b"\n")
@@ -222,7 +223,7 @@ class Guest:
         """Runs a shell command. code None: accepts any exit code."""
         self.line.sendall(command.encode() + b"\n")
         got, out, err = map(int, self._line(COMMAND_SECONDS).split())
-        deadline = time.monotonic() + COMMAND_SECONDS
+        deadline = time.monotonic() + patience.seconds(COMMAND_SECONDS)
         while len(self.pending) < out + err:
             self._more(deadline)
         text = self.pending[: out + err]

@@ -37,6 +37,7 @@ _BUILT = {
     "bynumber": "tests/bynumber",
     "ringuser": "tests/ringuser",
     "libfailalloc.so": "tests/libfailalloc.so",
+    "libwrongsum.so": "tests/libwrongsum.so",
     "hostile": "tests/hostile",
     "woken": "tests/woken",
     "steer.bpf.o": "netio/steer.bpf.o",

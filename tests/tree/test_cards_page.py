@@ -29,8 +29,8 @@ def test_the_page_is_of_the_record():
 def test_each_cell_is_on_the_page():
     script = load()
     record = json.loads(script.RECORD.read_text())
+    assert set(record["cells"]) <= set(script.CELLS)
     cells = {f"{c} {b}" for c in script.cards.CARDS for b in script.BACK_ENDS}
-    assert set(record["cells"]) <= cells
     page = script.page(record)
     assert all(f"| {name.replace(' ', ' | ')} |" in page for name in cells)
     served = next(cell for cell in record["cells"].values() if "switched" in cell)
@@ -38,7 +38,18 @@ def test_each_cell_is_on_the_page():
     assert "something else" in script.page(record) != page
 
 
-@pytest.mark.parametrize("words", [[], ["run", "0"], ["run", "x"], ["write", "it"], ["--help"]])
+def test_the_page_names_each_run():
+    script = load()
+    record = json.loads(script.RECORD.read_text())
+    first = next(iter(record["cells"].values()))
+    first["run"] = {"date": "2031-02-03", "commit": "abcdef0", "size": 77}
+    assert "- 2031-02-03, commit abcdef0, 77 bytes: 1 cell\n" in script.page(record)
+
+
+WRONG = [[], ["run", "0"], ["run", "x"], ["run", "9", "e1000 wire"], ["write", "it"], ["--help"]]
+
+
+@pytest.mark.parametrize("words", WRONG)
 def test_usage(words):
     done = subprocess.run([SCRIPT, *words], capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -386,7 +386,7 @@ static int patience(const struct control *c, int tidy)
 {
     if (c->client_count || tidy)
         return WATCH_MS;
-    return c->link.fd >= 0 ? INTERFACE_WATCH_MS : -1;
+    return c->link.fd >= 0 || c->info.tended ? INTERFACE_WATCH_MS : -1;
 }
 
 int control_run(struct control *c)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interface_watch.c - see interface_watch.h. rtnetlink reports state and MTU of the interface
- * (link.c). It does not report that the XDP program was detached, so that is polled.
+ * (link.c). It does not report that the XDP program was detached, nor anything about a device of
+ * DPDK, so the back end is polled.
  */
 #include <unistd.h>
 
@@ -71,15 +72,17 @@ int interface_watch(struct control *c, int news)
     char text[160];
     int rc;
 
-    if (c->link.fd < 0)
-        return 0;
-    if (news && link_gone(&c->link))
-        return 1;
-    follow_mtu(c);
+    if (c->link.fd >= 0) {
+        if (news && link_gone(&c->link))
+            return 1;
+        follow_mtu(c);
+    }
     rc = netio_tend(c->engines[0]->netio, text, sizeof(text));
-    if (rc < 0 && link_gone(&c->link))
+    if (rc < 0 && c->link.fd >= 0 && link_gone(&c->link))
         return 1; /* the reason is logged */
-    if (rc)
+    if (rc < 0)
+        log_error("%s", text);
+    else if (rc > 0)
         log_msg("%s", text);
     return rc < 0;
 }

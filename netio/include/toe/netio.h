@@ -92,6 +92,7 @@ struct netio_info {
     int flush_calls;   /* not 0: netio_tx_flush() is a system call if there are frames to send */
     uint32_t worker, workers; /* workers(N): this one's number, and N; else 0 */
     uint32_t standby;         /* for netio_config.standby of another process; 0: not possible */
+    int tended;               /* not 0: netio_tend() can find something, even without an ifindex */
     uint8_t mac[6];
 };
 
@@ -164,10 +165,10 @@ void netio_take_port(struct netio *n, int ip6, uint16_t port, unsigned how);
 int netio_take_place(struct netio *n, const uint8_t addr[16], uint16_t port, int on);
 
 /*
- * Checks that the back end is still attached to the interface. Call it periodically from one
- * thread, which need not be the one that uses n; one call is for all queues. Returns 0 if all is in
- * place; 1 if another program had undone a part, which is now restored; -1 if it cannot be
- * restored, so no more frames arrive. Except for 0, text has a sentence.
+ * Checks that the interface is still there and the back end attached to it. Call it periodically
+ * from one thread, which need not be the one that uses n; one call is for all queues. Returns 0 if
+ * all is in place; 1 if another program had undone a part, which is now restored; -1 if it cannot
+ * be restored, so no more frames arrive. Except for 0, text has a sentence.
  */
 int netio_tend(struct netio *n, char *text, size_t text_size);
 
