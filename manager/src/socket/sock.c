@@ -323,8 +323,8 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
         return 1;
     tctx_lock();
     s = tsock_get(fd);
-    if (s && peer && s->state == TS_OPEN)
-        tctx_progress(); /* the connection may have ended */
+    if (s && peer && (s->state == TS_OPEN || s->state == TS_CONNECTING))
+        tctx_progress(); /* the connection may have ended, or be there */
     if (s && !peer)
         tconnect_ask_port(s);
     if (s && !peer && s->state == TS_DEAD && tsock_is_new(s, fd))
@@ -332,7 +332,7 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
     if (s && s->state != TS_NEW && (peer || (s->state != TS_LISTEN && !tsock_is_new(s, fd)))) {
         if (!peer)
             r = tsock_name(s, false, addr, len);
-        else if (s->state == TS_OPEN || s->state == TS_SHARED)
+        else if ((s->state == TS_OPEN && !s->abort) || s->state == TS_SHARED)
             r = tsock_name(s, true, addr, len);
         else
             r = terr(ENOTCONN);
