@@ -53,10 +53,10 @@ _RECV = [
 _SIZES = (0, 1, 2, 10, 100, 1000, 1448, 2000, 4000)
 _NAMES = {
     socket.SOL_SOCKET: (
-        *(2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 15, 16, 18, 19, 20, 21, 29, 30, 34, 35, 36, 37, 38),
-        *(39, 40, 41, 44, 45, 46, 47, 60, 63, 64, 65, 69, 72, 74, 75),
+        *(2, 3, 4, 5, 6, 9, 10, 11, 12, 13, 15, 16, 18, 19, 20, 21, 29, 30, 34, 35, 36, 38),
+        *(39, 40, 41, 44, 45, 46, 47, 60, 63, 64, 69, 72, 74, 75),
     ),
-    socket.IPPROTO_TCP: (1, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 18, 20, 23, 24, 27, 30, 34, 36, 37),
+    socket.IPPROTO_TCP: (1, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 18, 20, 23, 27, 30, 34, 36, 37),
     socket.IPPROTO_IP: (1, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 18, 20, 21, 22, 23, 24, 26, 51),
     socket.IPPROTO_IPV6: (
         *(1, 4, 16, 17, 18, 19, 23, 24, 25, 26, 29, 31, 33, 49, 51, 52, 53, 54, 56, 58, 60),
@@ -126,6 +126,8 @@ def _options(choose: random.Random) -> list:
         ("set", (socket.SOL_SOCKET, choose.choice([18, 60]), choose.choice([1, 5, 1000]))),
         ("set", (socket.IPPROTO_TCP, choose.choice([1, 3, 12, 36]), choose.choice([0, 1]))),
         ("set", (socket.SOL_SOCKET, choose.choice([10, 29, 35, 63, 64]), choose.choice([0, 1]))),
+        ("set", (socket.SOL_SOCKET, choose.choice([37, 65]), choose.choice([0, 8, 16, 24]))),
+        ("get", (socket.SOL_SOCKET, choose.choice([37, 65]), choose.choice([4, 8, 16]))),
         ("get", (*option, choose.choice([1, 2, 4, 4, 8, 16]))),
         ("get", option),
         ("get", (socket.SOL_SOCKET, socket.SO_ERROR)),

@@ -157,7 +157,6 @@ def info(s, _):
 
 
 CALLS = {
-    "listen": lambda s, backlog: s.listen(backlog),
     "dissolve": lambda s, _: dissolve(s),
     "send": lambda s, a: s.send(pattern(a[0]), a[1]),
     "sendmsg": lambda s, a: s.sendmsg([pattern(n) for n in a[0]], [], a[1]),
@@ -198,7 +197,8 @@ class Carrier:
             "fast": lambda s, a: s.sendto(pattern(a[0]), MSG_FASTOPEN, (self.peer, a[1])),
             "names": lambda s, _: self._names(s),
             "watch": self._watch,
-            "dup": lambda s, name: self._put(name, s.dup()),
+            "listen": self._listen,
+            "dup": self._dup,
             "dup2": self._dup2,
         }
 
@@ -221,6 +221,15 @@ class Carrier:
     def _bind(self, s, port):
         # On Linux a connection that has ended can be bound, to no purpose: nothing else works.
         return None if s in self.connected else s.bind((self.own, port))
+
+    def _listen(self, s, backlog):
+        # A connection that was dissolved may listen there, as it may be bound.
+        return None if s in self.connected and info(s, None) == CLOSED else s.listen(backlog)
+
+    def _dup(self, s, name):
+        copy = s.dup()
+        self.connected |= {copy} if s in self.connected else set()
+        return self._put(name, copy)
 
     def _connect(self, s, port):
         self.connected.add(s)
@@ -259,6 +268,7 @@ class Carrier:
         other = self.sockets.get(name)
         if other:
             os.dup2(s.fileno(), other.fileno())
+            self.connected |= {other} if s in self.connected else set()
 
     def _accept(self, s, name, how):
         room, size = ctypes.create_string_buffer(28), ctypes.c_int(28)

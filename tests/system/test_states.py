@@ -252,6 +252,18 @@ def test_the_state_of_a_quiet_connection(robot, peer):
     robot("s.close()")
 
 
+@pytest.mark.shows("getsockopt IP_FREEBIND")
+def test_options_that_bind_needs_are_the_programs(lab, robot):
+    """IP_FREEBIND (15) of a bound socket is what the program has set."""
+    robot("s = socket.socket(); s.bind((ip, 0))", ip=lab.ip)
+    assert robot("s.getsockopt(0, 15)") == 0
+    robot("s.listen()")
+    assert robot("s.getsockopt(0, 15)") == 0
+    robot("s.setsockopt(0, 15, 1)")
+    assert robot("s.getsockopt(0, 15)") == 1
+    robot("s.close()")
+
+
 # ---- Fast Open (MSG_FASTOPEN)
 
 FAST = 0x20000000

@@ -156,6 +156,7 @@ struct tsock {
     struct tport_search search;
     uint8_t chosen;     /* bind() to port 0 chose its port, which ... */
     uint8_t released;   /* ... a failed connect() has released: only the address is bound */
+    uint8_t freebound;  /* bind() has set IP_FREEBIND, which the program has not */
     uint8_t asked;      /* TS_CONNECTING: queue pairs that got the CONNECT */
     uint8_t elsewhere;  /* TS_CONNECTING: send it to the next queue pair */
     uint8_t wants_fast; /* TS_CONNECTING: waits for CONNECT_READY */

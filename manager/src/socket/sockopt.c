@@ -650,6 +650,8 @@ int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len
             : verdict == UNHANDLED ? placeholder_set(s, fd, level, name, value, len)
                                    : 0;
     }
+    if (s && r == 0 && tsockopt_is_freebind(level, name))
+        s->freebound = 0;
     tctx_unlock();
     return r;
 }

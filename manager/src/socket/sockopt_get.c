@@ -463,7 +463,10 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
         return sys_getsockopt(fd, level, name, value, len);
     tctx_lock();
     s = tsock_get(fd);
-    if (s && s->state != TS_NEW) {
+    if (s && s->freebound && value && len && tsockopt_is_freebind(level, name) &&
+        (s->v6 || level == IPPROTO_IP)) {
+        verdict = verdict_of(give_int(value, len, 0));
+    } else if (s && s->state != TS_NEW) {
         if ((level == SOL_SOCKET && name == SO_ERROR) || (level == IPPROTO_TCP && name == TCP_INFO))
             tctx_progress(); /* handles pending commands; there is no wait that would */
         if (!value || !len)
