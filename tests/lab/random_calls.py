@@ -4,8 +4,8 @@
     calls = random_calls.Calls(robot, peer_robot, toe, linux, peer)
     calls.compare(random_calls.script(seed))   # None, or the first call that differs
 
-A script is a kind of address and a list of (end, call, socket, argument). "own" is the program under
-test, "peer" a Linux program at the other end of the wire; each has a few named sockets
+A script is a kind of address and a list of (end, call, socket, argument). "own" is the program
+under test, "peer" a Linux program at the other end of the wire; each has a few named sockets
 (tests/programs/socket_calls.py). Both carriers' results are compared after each call: the value, or
 the name of the errno, with addresses by their owner.
 """
@@ -57,9 +57,31 @@ _NAMES = {
         *(39, 40, 41, 44, 45, 46, 47, 60, 63, 64, 69, 72, 74, 75),
     ),
     socket.IPPROTO_TCP: (1, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 18, 20, 23, 27, 30, 34, 36, 37),
-    socket.IPPROTO_IP: (1, 2, 3, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 18, 20, 21, 22, 23, 24, 26, 51),
+    socket.IPPROTO_IP: (
+        1,
+        2,
+        3,
+        6,
+        7,
+        8,
+        9,
+        10,
+        11,
+        12,
+        13,
+        14,
+        15,
+        18,
+        20,
+        21,
+        22,
+        23,
+        24,
+        26,
+        51,
+    ),
     socket.IPPROTO_IPV6: (
-        *(1, 4, 16, 17, 18, 19, 23, 24, 25, 26, 29, 31, 33, 49, 51, 52, 53, 54, 56, 58, 60),
+        *(4, 16, 17, 18, 19, 23, 24, 25, 26, 29, 31, 33, 49, 51, 52, 53, 54, 56, 58, 60),
         *(62, 66, 67, 70, 72, 73, 74, 75, 76, 78),
     ),
 }
@@ -228,6 +250,8 @@ class Calls:
             argument += shift
         elif call == "fast":
             argument = argument[0], argument[1] + shift
+        if end == "peer":
+            self.robots["own"]("carriers[by].look()", by=by)
         return self.robots[end]("carriers[by].do(*a)", by=by, a=(call, name, argument))
 
     def _play(self, kind: str, calls: list, pause: float) -> Difference | None:

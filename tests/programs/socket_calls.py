@@ -64,7 +64,9 @@ def received(data, flags):
 def control(found):
     """Types of ancillary data, and their values where those are the same on all machines."""
     same = {(socket.IPPROTO_TCP, 36)}  # TCP_INQ; not stamps
-    return [(level, kind, data if (level, kind) in same else len(data)) for level, kind, data in found]
+    return [
+        (level, kind, data if (level, kind) in same else len(data)) for level, kind, data in found
+    ]
 
 
 def message(s, a):
@@ -169,7 +171,6 @@ CALLS = {
     "errors": errors,
     "blocked": lambda s, a: blocked(s, lambda: received(s.recv(*a), a[1])),
     "readv": lambda s, sizes: os.readv(s.fileno(), [bytearray(n) for n in sizes]),
-    "shutdown": lambda s, how: s.shutdown(how),
     "set": lambda s, a: s.setsockopt(*a),
     "get": got,
     "state": info,
@@ -191,10 +192,12 @@ class Carrier:
         self.epolls = [select.epoll() for _ in range(2)]
         self.watched = {}  # number: name
         self.connected = set()  # sockets that are, or were
+        self.shut = set()
         self.calls = CALLS | {
             "bind": self._bind,
             "connect": self._connect,
-            "fast": lambda s, a: s.sendto(pattern(a[0]), MSG_FASTOPEN, (self.peer, a[1])),
+            "fast": self._fast,
+            "shutdown": self._shutdown,
             "names": lambda s, _: self._names(s),
             "watch": self._watch,
             "listen": self._listen,
@@ -228,15 +231,34 @@ class Carrier:
 
     def _dup(self, s, name):
         copy = s.dup()
-        self.connected |= {copy} if s in self.connected else set()
+        for group in self.connected, self.shut:
+            group |= {copy} if s in group else set()
         return self._put(name, copy)
 
-    def _connect(self, s, port):
+    def _shutdown(self, s, how):
+        self.shut.add(s)
+        s.shutdown(how)
+
+    def look(self):
+        """The TOE resets a connection that is shut down both ways once a call sees its data."""
+        for s in self.shut:
+            if s.fileno() >= 0:
+                ready(s, 0)
+
+    def _fast(self, s, a):
+        self._bind_own(s)
+        return s.sendto(pattern(a[0]), MSG_FASTOPEN, (self.peer, a[1]))
+
+    def _bind_own(self, s):
+        """So that each carrier has its own address."""
         self.connected.add(s)
         if s.getsockname()[1] == 0:
             # an error: it is bound, and has no name since it was dissolved
             with contextlib.suppress(OSError):
                 s.bind((self.own, 0))
+
+    def _connect(self, s, port):
+        self._bind_own(s)
         s.connect((self.peer, port))
 
     def _names(self, s):
@@ -268,7 +290,8 @@ class Carrier:
         other = self.sockets.get(name)
         if other:
             os.dup2(s.fileno(), other.fileno())
-            self.connected |= {other} if s in self.connected else set()
+            for group in self.connected, self.shut:
+                group |= {other} if s in group else set()
 
     def _accept(self, s, name, how):
         room, size = ctypes.create_string_buffer(28), ctypes.c_int(28)

@@ -270,7 +270,6 @@ os.dup2(s.fileno(), 9)""")
 
 @pytest.mark.shows(
     "setsockopt SO_ATTACH_FILTER",
-    "setsockopt SO_TIMESTAMPING of sent bytes",
     "setsockopt SO_BINDTODEVICE",
     "setsockopt SO_PEEK_OFF",
     "setsockopt TCP_ULP",

@@ -100,6 +100,24 @@ def test_connect_after_shutdown_of_a_refused_one(libc, lab):
     libc("s.close()")
 
 
+def test_connect_after_shutdown_of_an_unreported_connection_that_was_reset(
+    libc, lab, peer_listener
+):
+    """As after a refusal: it connects only once dissolved."""
+    peer = unreported(lab, libc, peer_listener)
+    proc.wait_until(lambda: poll(libc) == select.POLLOUT, "the connection")
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes((1, 0, 0, 0, 0, 0, 0, 0)))
+    peer.close()
+    proc.wait_until(lambda: poll(libc) & select.POLLHUP, "the reset")
+    fails(libc, "s.shutdown(socket.SHUT_WR)", errno.ENOTCONN)
+    at = (lab.peer_ip, PORT)
+    assert [libc("s.connect_ex(at)", at=at) for _ in range(2)] == [errno.EINVAL] * 2
+    dissolve(libc)
+    assert libc("s.connect_ex(at)", at=at) == errno.EINPROGRESS
+    with peer_listener.accept()[0]:
+        libc("s.close()")
+
+
 def test_connect_after_shutdown(lab, robot, peer_listener):
     """shutdown() counts as the report that the connection is established."""
     with unreported(lab, robot, peer_listener):
@@ -252,7 +270,7 @@ def test_the_state_of_a_quiet_connection(robot, peer):
     robot("s.close()")
 
 
-@pytest.mark.shows("getsockopt IP_FREEBIND")
+@pytest.mark.shows("bind keeps IP_FREEBIND")
 def test_options_that_bind_needs_are_the_programs(lab, robot):
     """IP_FREEBIND (15) of a bound socket is what the program has set."""
     robot("s = socket.socket(); s.bind((ip, 0))", ip=lab.ip)
@@ -361,11 +379,14 @@ ep = select.epoll(); events = select.EPOLLOUT | select.EPOLLONESHOT
 
 def test_one_shot_that_has_not_been_reported(lab, robot, peer_listener):
     """The connection reports what was registered before connect()."""
-    robot("""
+    robot(
+        """
 s = socket.socket(); s.setblocking(False)
 ep = select.epoll(); ep.register(s, select.EPOLLIN | select.EPOLLONESHOT)
 s.connect_ex(at)
-""", at=(lab.peer_ip, PORT))
+""",
+        at=(lab.peer_ip, PORT),
+    )
     with peer_listener.accept()[0] as peer:
         proc.wait_until(lambda: poll(robot) == select.POLLOUT, "the connection")
         peer.send(b"x")
@@ -435,7 +456,12 @@ def left(n, flags=0, room=64):
     robot("s.close()")
 
 
-STAMPS = {"SO_TIMESTAMP": 29, "SO_TIMESTAMPNS": 35, "SO_TIMESTAMP_NEW": 63, "SO_TIMESTAMPNS_NEW": 64}
+STAMPS = {
+    "SO_TIMESTAMP": 29,
+    "SO_TIMESTAMPNS": 35,
+    "SO_TIMESTAMP_NEW": 63,
+    "SO_TIMESTAMPNS_NEW": 64,
+}
 
 
 @pytest.mark.shows("setsockopt SO_TIMESTAMP", "setsockopt SO_TIMESTAMPNS")

@@ -149,7 +149,7 @@ struct tsock {
     uint8_t connect_failed;   /* TS_DEAD: never connected; connect() may try again */
     uint8_t unconnected; /* TS_DEAD by shutdown() while connecting or listening: usable as new */
     uint8_t connect_unreported; /* TS_OPEN: connect() has not yet returned 0 for it */
-    uint8_t spoilt;  /* TS_DEAD: shut down between the failure of a connect() and its report */
+    uint8_t spoilt;  /* TS_DEAD: shut down between the end of a connect() and its report */
     uint8_t abort;   /* tsock_end() resets the connection, whatever SO_LINGER says */
     uint32_t within; /* TS_CONNECTING: IP_LOCAL_PORT_RANGE, if the TOE chooses the port ... */
     bool searches;   /* ... but takes no ranges: libtoe tries one port after the other */

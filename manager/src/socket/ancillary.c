@@ -85,7 +85,7 @@ void tancillary_append(struct msghdr *msg, size_t *used, int level, int type, co
 static void put_stamp(const struct tsock *s, struct msghdr *msg, size_t *used,
                       const struct timespec *at)
 {
-    bool ns = s->opts.stamps & TSTAMP_NS, new = s->opts.stamps & TSTAMP_NEW;
+    bool ns = s->opts.stamps & TSTAMP_NS, new = s->opts.stamps &TSTAMP_NEW;
     struct timeval tv = {at->tv_sec, at->tv_nsec / 1000};
     struct time64 wide = {at->tv_sec, ns ? at->tv_nsec : at->tv_nsec / 1000};
     int type = ns ? SO_TIMESTAMPNS : SO_TIMESTAMP;

@@ -20,8 +20,8 @@ struct msghdr;
 /* Derives s->stamped from the options. */
 static inline void tancillary_options(struct tsock *s)
 {
-    s->stamped = (s->opts.stamps & TSTAMP_ON) ||
-                 (s->opts.timestamping & SOF_TIMESTAMPING_RX_SOFTWARE);
+    s->stamped =
+        (s->opts.stamps & TSTAMP_ON) || (s->opts.timestamping & SOF_TIMESTAMPING_RX_SOFTWARE);
 }
 /* Notes when the bytes before stream offset `end` were received: `at` of DATA_RECEIVED. */
 TOE_HIDDEN void tancillary_received(struct tsock *s, uint32_t end, uint32_t at);

@@ -265,7 +265,7 @@ static int shutdown_locked(struct tsock *s, int fd, int how)
         break;
     case TS_DEAD: /* Linux marks the socket all the same (inet_shutdown()) */
         s->shut |= (how != SHUT_WR ? TSHUT_RD : 0) | (how != SHUT_RD ? TSHUT_WR : 0);
-        s->spoilt |= s->connect_failed && !s->unconnected;
+        s->spoilt |= s->connect_unreported || (s->connect_failed && !s->unconnected);
         return terr(ENOTCONN);
     case TS_FOREIGN:
         return terr(ENOTCONN);
