@@ -246,20 +246,22 @@ class Carrier:
                 ready(s, 0)
 
     def _fast(self, s, a):
-        self._bind_own(s)
+        if not self._bind_own(s):
+            return None
         return s.sendto(pattern(a[0]), MSG_FASTOPEN, (self.peer, a[1]))
 
     def _bind_own(self, s):
-        """So that each carrier has its own address."""
+        """So that each carrier has its own address. False: it has lost its own, not its port."""
         self.connected.add(s)
-        if s.getsockname()[1] == 0:
+        ip, port = s.getsockname()[:2]
+        if port == 0:
             # an error: it is bound, and has no name since it was dissolved
             with contextlib.suppress(OSError):
                 s.bind((self.own, 0))
+        return port == 0 or ip == self.own
 
     def _connect(self, s, port):
-        self._bind_own(s)
-        s.connect((self.peer, port))
+        return s.connect((self.peer, port)) if self._bind_own(s) else None
 
     def _names(self, s):
         found = []

@@ -75,6 +75,25 @@ def test_connect_after_the_end_of_an_unreported_connection(lab, robot, peer_list
         robot("s.close()")
 
 
+def test_the_end_of_an_unreported_connection_leaves_nothing(lab, robot, peer_listener):
+    """Once connect() has reported it the socket is as new: neither data nor the peer's FIN."""
+    peer = unreported(lab, robot, peer_listener)
+    peer.send(b"data")
+    peer.shutdown(socket.SHUT_WR)
+    proc.wait_until(lambda: poll(robot) & select.POLLRDHUP, "the FIN")
+    robot("s.send(b'x')")
+    take(peer, 1)
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes((1, 0, 0, 0, 0, 0, 0, 0)))
+    peer.close()
+    proc.wait_until(lambda: poll(robot) & select.POLLHUP, "the reset")
+    assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT)) == errno.EPIPE
+    fails(robot, "s.recv(1)", errno.ENOTCONN)
+    assert poll(robot) == select.POLLOUT | select.POLLHUP
+    assert robot("s.connect_ex(at)", at=(lab.peer_ip, PORT)) == errno.EINPROGRESS
+    with peer_listener.accept()[0]:
+        robot("s.close()")
+
+
 def test_connect_after_a_refused_one_that_was_reported(lab, robot):
     """SO_ERROR has the reason, the next connect() ECONNABORTED; then the socket is as new."""
     at = (lab.peer_ip, PORT + 1)
@@ -486,7 +505,7 @@ def test_when_bytes_were_received(robot, peer, name):
 
 @pytest.mark.shows("setsockopt SO_TIMESTAMPING")
 def test_timestamping(robot, peer):
-    """SO_TIMESTAMPING (37): the software time of received bytes; a listener's goes on."""
+    """SO_TIMESTAMPING (37): the software time of received bytes, and none of hardware."""
     robot("s.setsockopt(1, 37, 16 | 8)")
     assert robot("struct.unpack('ii', s.getsockopt(1, 37, 16))") == (24, 0)
     before = time.time()

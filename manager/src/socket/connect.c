@@ -205,15 +205,23 @@ static int start(struct tsock *s, const struct tname *to, bool fast)
 /* Ends a connect() that waited, or that is called again. */
 static int finish(struct tsock *s)
 {
+    int error;
+
     if (s->state == TS_OPEN) {
         s->connect_unreported = 0;
         return 0;
     }
-    /* reported: as new (__inet_stream_connect() of Linux), also where it was established since */
+    error = s->error ? tsock_take_error(s) : ECONNABORTED;
+    /* reported: as new (__inet_stream_connect() of Linux), also where it was established since;
+     * what was received then is dropped (tcp_disconnect()) */
     s->connect_failed |= s->connect_unreported;
     s->connect_unreported = 0;
     s->unconnected = s->connect_failed;
-    return terr(s->error ? tsock_take_error(s) : ECONNABORTED);
+    if (s->unconnected) {
+        tsock_end(s);
+        s->eof = s->shut = s->oob = 0;
+    }
+    return terr(error);
 }
 
 int tconnect_wait(struct tsock *s)

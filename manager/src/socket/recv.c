@@ -194,7 +194,8 @@ static bool is_more_news(const struct tsock *s)
     return s->qp && !s->qp->direct && toe_ring_ready(&s->qp->hw);
 }
 
-/* Handles the ring and takes what it brings: as on Linux, a read returns all that has arrived. */
+/* Handles the ring and takes the bytes that it announces: as on Linux, a read returns all that has
+ * arrived. */
 static void take_news(struct tsock *s, struct rx_call *c)
 {
     while (c->got < c->want && !c->fault && is_more_news(s)) {
