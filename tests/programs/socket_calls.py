@@ -19,7 +19,8 @@ import termios
 
 MAPPED = "::ffff:"
 MSG_FASTOPEN = 0x20000000
-CLOSED = 7  # of TCP_INFO
+CLOSED, LISTENS = 7, 10  # of TCP_INFO
+SIOCATMARK = 0x8905
 MTUS = (socket.IPPROTO_IP, 14), (socket.IPPROTO_IPV6, 24)
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -133,6 +134,8 @@ def piped(s, size):
 
 
 def drained(s, size):
+    if info(s, None) != LISTENS and number(s, SIOCATMARK):
+        return None  # manager/PRELOAD.md, Limits
     with pipe() as (r, w):
         got = os.splice(s.fileno(), w, size, flags=2)  # SPLICE_F_NONBLOCK
         return got, sum(os.read(r, got)) if got else 0
@@ -191,8 +194,7 @@ class Carrier:
         self.sockets = {}
         self.epolls = [select.epoll() for _ in range(2)]
         self.watched = {}  # number: name
-        self.connected = set()  # sockets that are, or were
-        self.shut = set()
+        self.past = {}  # what has happened to a socket; duplicates share it
         self.calls = CALLS | {
             "bind": self._bind,
             "connect": self._connect,
@@ -213,6 +215,9 @@ class Carrier:
         port = "ephemeral" if address[1] >= 10000 else address[1] % 100
         return owners.get(ip, ip), port, *address[2:]
 
+    def _past(self, s):
+        return self.past.setdefault(s, {"connected": False, "shut": False})
+
     def _put(self, name, s):
         if name in self.sockets:
             self.sockets.pop(name).close()
@@ -223,26 +228,26 @@ class Carrier:
 
     def _bind(self, s, port):
         # On Linux a connection that has ended can be bound, to no purpose: nothing else works.
-        return None if s in self.connected else s.bind((self.own, port))
+        return None if self._past(s)["connected"] else s.bind((self.own, port))
 
     def _listen(self, s, backlog):
         # A connection that was dissolved may listen there, as it may be bound.
-        return None if s in self.connected and info(s, None) == CLOSED else s.listen(backlog)
+        ended = self._past(s)["connected"] and info(s, None) == CLOSED
+        return None if ended else s.listen(backlog)
 
     def _dup(self, s, name):
         copy = s.dup()
-        for group in self.connected, self.shut:
-            group |= {copy} if s in group else set()
+        self.past[copy] = self._past(s)
         return self._put(name, copy)
 
     def _shutdown(self, s, how):
-        self.shut.add(s)
+        self._past(s)["shut"] = True
         s.shutdown(how)
 
     def look(self):
         """The TOE resets a connection that is shut down both ways once a call sees its data."""
-        for s in self.shut:
-            if s.fileno() >= 0:
+        for s, past in self.past.items():
+            if past["shut"] and s.fileno() >= 0:
                 ready(s, 0)
 
     def _fast(self, s, a):
@@ -252,7 +257,7 @@ class Carrier:
 
     def _bind_own(self, s):
         """So that each carrier has its own address. False: it has lost its own, not its port."""
-        self.connected.add(s)
+        self._past(s)["connected"] = True
         ip, port = s.getsockname()[:2]
         if port == 0:
             # an error: it is bound, and has no name since it was dissolved
@@ -292,8 +297,7 @@ class Carrier:
         other = self.sockets.get(name)
         if other:
             os.dup2(s.fileno(), other.fileno())
-            for group in self.connected, self.shut:
-                group |= {other} if s in group else set()
+            self.past[other] = self._past(s)
 
     def _accept(self, s, name, how):
         room, size = ctypes.create_string_buffer(28), ctypes.c_int(28)
@@ -302,7 +306,7 @@ class Carrier:
             found = fcntl.fcntl(c, fcntl.F_GETFL), fcntl.fcntl(c, fcntl.F_GETFD), size.value
             address = self._named(c.getpeername()) if how & 1 else self._names(c)
             accepted = socket.socket(fileno=c.detach())
-            self.connected.add(accepted)
+            self._past(accepted)["connected"] = True
             return self._put(name, accepted), address, found
 
     def do(self, call, name, a):
