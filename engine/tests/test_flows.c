@@ -16,13 +16,16 @@ static void test_data_and_its_acknowledgement_are_told(void **state)
     struct hosts *w = *state;
     struct toe_cmd c;
     uint32_t fx, fy;
+    uint64_t sent_at;
 
     bench_connect(&w->t, &w->x, &w->y, &fx, &fy);
+    sent_at = w->t.now;
     host_send(&w->y, fy, 0, 5000);
     bench_run(&w->t, 500 * NS_PER_MS);
     c = host_want(&w->x, TOE_CMD_DATA_RECEIVED);
     assert_int_equal(toe_cmd_flow(&c), fx);
     assert_int_equal(toe_cmd_arg0(&c), 5000); /* four segments of one burst, one command */
+    assert_in_range(toe_cmd_arg1(&c), sent_at >> 10, w->t.now >> 10); /* when it was written */
     assert_true(host_holds(&w->x, fx, 0, 5000));
     c = host_want(&w->y, TOE_CMD_SEND_COMPLETE);
     assert_int_equal(toe_cmd_flow(&c), fy);

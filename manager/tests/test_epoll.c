@@ -115,7 +115,7 @@ static void edge_of_room_to_send(void **state)
     while (look(0))
         ; /* room that appeared and was used while it was filled */
     harness_await_bytes(fd[1], RX_SIZE);
-    assert_int_equal(toe_recv(fd[1], big, sizeof(big), 0), RX_SIZE);
+    assert_int_equal(toe_recv(fd[1], big, RX_SIZE, 0), RX_SIZE);
     assert_int_equal(look(-1), 1);
     assert_int_equal(got[0].events, EPOLLOUT);
     toe_close(fd[0]);

@@ -4,6 +4,7 @@
  * kernel socket gets the same calls.
  */
 #include <arpa/inet.h>
+#include <linux/net_tstamp.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <setjmp.h>
@@ -154,8 +155,43 @@ static void test_what_would_be_a_promise_is_refused(void **state)
     (void)state;
     assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", 3), -1);
     assert_int_equal(errno, ENOPROTOOPT);
-    assert_int_equal(set(IPPROTO_TCP, TCP_INQ, 1), -1);
+    assert_int_equal(set(SOL_SOCKET, SO_TIMESTAMPING, SOF_TIMESTAMPING_TX_SOFTWARE), -1);
     assert_int_equal(errno, ENOPROTOOPT);
+}
+
+static void test_options_of_control_messages_are_read_back_as_on_linux(void **state)
+{
+    static const struct {
+        int level, name, value;
+    } rows[] = {
+        {IPPROTO_TCP, TCP_INQ, 1},
+        {IPPROTO_TCP, TCP_INQ, 2}, /* EINVAL */
+        {SOL_SOCKET, SO_TIMESTAMP, 1},
+        {SOL_SOCKET, SO_TIMESTAMPNS, 1},
+        {SOL_SOCKET, SO_TIMESTAMP_NEW, 7},
+        {SOL_SOCKET, SO_TIMESTAMPNS_NEW, 1},
+        {SOL_SOCKET, SO_TIMESTAMPNS, 0}, /* of any variant */
+        {SOL_SOCKET, SO_TIMESTAMPING, SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE},
+        {SOL_SOCKET, SO_TIMESTAMPING_NEW, SOF_TIMESTAMPING_SOFTWARE},
+        {SOL_SOCKET, SO_TIMESTAMPING, 1 << 30}, /* EINVAL */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int r = setsockopt(linux_fd, rows[i].level, rows[i].name, &rows[i].value, 4), e = errno;
+
+        assert_int_equal(set(rows[i].level, rows[i].name, rows[i].value), r);
+        assert_true(r == 0 || errno == e);
+        for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+            uint8_t ours[16] = {0}, theirs[16] = {0};
+            socklen_t n = sizeof ours, m = sizeof theirs;
+
+            assert_int_equal(toe_getsockopt(fd, rows[k].level, rows[k].name, ours, &n), 0);
+            assert_int_equal(getsockopt(linux_fd, rows[k].level, rows[k].name, theirs, &m), 0);
+            assert_int_equal(n, m);
+            assert_memory_equal(ours, theirs, sizeof ours);
+        }
+    }
 }
 
 /* R1122-06 and the path MTU: the kernel stores and checks them, the TOE is notified. */
@@ -534,6 +570,7 @@ int main(void)
         TEST(test_options_reach_the_toe_and_are_told),
         TEST(test_wrong_values_are_wrong_as_on_linux),
         TEST(test_short_and_missing_values),
+        TEST(test_options_of_control_messages_are_read_back_as_on_linux),
         TEST(test_what_would_be_a_promise_is_refused),
         TEST(test_path_options),
         TEST(test_hints_are_kept_by_the_placeholder),

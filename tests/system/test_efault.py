@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from tests.lab.robot import take
+from tests.lab.robot import PORT, take
 
 # Addresses that no program can have; else how the robot maps a page that cannot be used.
 BAD = [16, 4096, 0xFFFF_8000_0000_0000, "unmapped", "PROT_NONE"]
@@ -116,6 +116,38 @@ n = ctypes.c_long
     assert ready("s.recv(100)") == b"0123456789"
     ready("s.send(b'end')")
     assert take(accepted, 3) == b"end"
+
+
+@pytest.mark.shows("epoll_wait EFAULT")
+@pytest.mark.parametrize("pointer", [16, "unmapped", "PROT_NONE", "PROT_READ"], ids=str)
+def test_no_room_for_events(ready, accepted, pointer):
+    """Only an event that cannot be stored is EFAULT; it is reported by the next wait."""
+    ready(PAGES)
+    p = ready("page(p)", p=pointer) if isinstance(pointer, str) else pointer
+    ready("bad = ctypes.c_void_p(p); room = ctypes.create_string_buffer(12)", p=p)
+    assert ready("call('epoll_wait', ep, bad, 4, 0)") == 0
+    ready("epoll.register(s, select.EPOLLIN)")
+    assert ready("call('epoll_wait', ep, bad, 4, 0)") == -errno.EFAULT
+    assert ready("call('epoll_wait', ep, room, 1, 0)") == 1
+    ready("epoll.unregister(s)")
+    high = "ctypes.c_void_p(0xffff800000000000)"
+    assert ready(f"call('epoll_wait', ep, {high}, 4, 0)") == -errno.EFAULT
+
+
+@pytest.mark.shows("accept EFAULT")
+def test_no_room_for_the_address(lab, libc):
+    """accept() looks at it once there is a connection, which it then closes."""
+    libc(PAGES)
+    libc("bad = ctypes.c_void_p(16); s = socket.socket(); fd = s.fileno()")
+    assert libc("call('accept', fd, bad, bad)") == -errno.EINVAL
+    libc.listen(lab.ip, PORT)
+    libc("listener.setblocking(False); fd = listener.fileno()")
+    assert libc("call('accept', fd, bad, bad)") == -errno.EAGAIN
+    with lab.connect(PORT) as peer:
+        libc("listener.setblocking(True)")
+        assert libc("call('accept', fd, bad, bad)") == -errno.EFAULT
+        assert peer.recv(1) == b""
+    libc("s.close(); listener.close()")
 
 
 def test_buffers_that_end_in_bad_pages(ready, accepted):

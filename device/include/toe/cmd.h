@@ -68,7 +68,8 @@ enum toe_cmd_type {
     TOE_CMD_CONNECT_ESTABLISHED = 130,
     /* aux reason, arg0 cookie, arg1 local port of the attempt or 0; no slot is held */
     TOE_CMD_CONNECT_FAILED = 131,
-    /* flow, arg0 bytes more in order */
+    /* flow, arg0 bytes more in order, arg1 when it is written: CLOCK_MONOTONIC in units of 1,024
+     * ns, modulo 2^32; 0: not said */
     TOE_CMD_DATA_RECEIVED = 132,
     /* flow, arg0 bytes more acknowledged */
     TOE_CMD_SEND_COMPLETE = 133,

@@ -123,7 +123,8 @@ struct toe_cmd event_next(struct slot *s)
     case PEND_URGENT:
         return toe_cmd_make(TOE_CMD_URGENT, 0, 0, s->index, s->urgent_at, 0);
     case PEND_DATA:
-        c = toe_cmd_make(TOE_CMD_DATA_RECEIVED, 0, 0, s->index, s->pend_data, 0);
+        c = toe_cmd_make(TOE_CMD_DATA_RECEIVED, 0, 0, s->index, s->pend_data,
+                         (uint32_t)(s->qp->engine->now >> 10));
         s->rx_reported += s->pend_data;
         s->pend_data = 0;
         return c;

@@ -54,6 +54,9 @@ struct tsock_opts {
     uint8_t tos[2], discover[2];
     uint16_t maxseg;             /* TCP_MAXSEG, 0: none */
     uint32_t cc;                 /* 0 default, else 1 + the value of TOE_OPT_CC */
+    uint8_t inq;                 /* TCP_INQ */
+    uint8_t stamps;              /* TSTAMP_* (ancillary.h) */
+    uint32_t timestamping;       /* SO_TIMESTAMPING: SOF_TIMESTAMPING_* */
     uint64_t max_pacing;         /* bytes per second, 0: no limit */
     uint64_t rcvtimeo, sndtimeo; /* nanoseconds, 0: no limit */
     int32_t kept_value[TKEPT_MAX];
@@ -64,6 +67,14 @@ struct tsock_opts {
 struct teor {
     uint32_t end[2]; /* stream offset of the last boundary of the group */
     uint8_t n[2];    /* boundaries; the second group follows the first */
+};
+
+/* When received bytes that are not read yet came (ancillary.h). */
+#define TRXTIMES 6
+struct trxtimes {
+    uint32_t end[TRXTIMES]; /* stream offsets */
+    uint32_t at[TRXTIMES];  /* as DATA_RECEIVED gives it */
+    uint8_t n;
 };
 
 /* A search of ephemeral ports (port_search.h). */
@@ -103,7 +114,8 @@ struct tsock {
     uint32_t epoll_reported; /* number of the epoll_wait that reported it, until answered; else 0 */
     uint32_t rx_held;        /* bytes read for which no RECV may be sent, as some are lent */
     uint8_t claims;          /* TCLAIM_*: the application uses its buffers (lent_buffers.h) */
-    uint8_t lingering;       /* close() waits for the peer's acknowledgements */
+    bool lingering : 1;      /* close() waits for the peer's acknowledgements */
+    bool stamped : 1;        /* the program wants to know when bytes were received (ancillary.h) */
     bool framed;             /* some received bytes are in frames, not in rx (frames.h) */
     bool bounded;            /* TCP_NOTSENT_LOWAT, MSG_EOR or Fast Open bound a write (notsent.h) */
     int32_t lowat;           /* SO_RCVLOWAT; 0 and 1: 1 byte */
@@ -137,13 +149,14 @@ struct tsock {
     uint8_t connect_failed;   /* TS_DEAD: never connected; connect() may try again */
     uint8_t unconnected; /* TS_DEAD by shutdown() while connecting or listening: usable as new */
     uint8_t connect_unreported; /* TS_OPEN: connect() has not yet returned 0 for it */
-    uint8_t spoilt;  /* TS_DEAD: shut down between the failure of a connect() and its report */
+    uint8_t spoilt;  /* TS_DEAD: shut down between the end of a connect() and its report */
     uint8_t abort;   /* tsock_end() resets the connection, whatever SO_LINGER says */
     uint32_t within; /* TS_CONNECTING: IP_LOCAL_PORT_RANGE, if the TOE chooses the port ... */
     bool searches;   /* ... but takes no ranges: libtoe tries one port after the other */
     struct tport_search search;
     uint8_t chosen;     /* bind() to port 0 chose its port, which ... */
     uint8_t released;   /* ... a failed connect() has released: only the address is bound */
+    uint8_t freebound;  /* bind() has set IP_FREEBIND, which the program has not */
     uint8_t asked;      /* TS_CONNECTING: queue pairs that got the CONNECT */
     uint8_t elsewhere;  /* TS_CONNECTING: send it to the next queue pair */
     uint8_t wants_fast; /* TS_CONNECTING: waits for CONNECT_READY */
@@ -151,6 +164,7 @@ struct tsock {
     uint8_t fast_sent;  /* ... which has been sent */
     uint8_t oob_byte;
     struct teor eor;
+    struct trxtimes rx_times;
     uint32_t fast_room; /* `fast`: bytes that the SYN carries; 0: the TOE has not said */
     uint32_t oob_pos;   /* stream offset of the last urgent byte */
     int32_t owner;      /* of F_SETOWN: gets SIGURG */

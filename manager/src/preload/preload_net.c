@@ -29,17 +29,33 @@ EXPORT(int, listen, (int fd, int backlog))
     return is_toe_fd(fd) ? CARRY(toe_listen(fd, backlog)) : libc.listen(fd, backlog);
 }
 
+/* With no place for the address: as on Linux, which finds that out with a connection in its hands,
+ * the connection is closed. */
+static int accept_without_room(int fd, int flags)
+{
+    int conn = toe_accept4(fd, NULL, NULL, flags);
+
+    if (conn < 0)
+        return conn;
+    (void)toe_close(conn);
+    return terr(EFAULT);
+}
+
+static int accept_on_toe(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+    return unlikely(addr && bad_name(addr, len)) ? accept_without_room(fd, flags)
+                                                 : toe_accept4(fd, addr, len, flags);
+}
+
 EXPORT(int, accept, (int fd, struct sockaddr *addr, socklen_t *len))
 {
-    return is_toe_fd(fd)
-               ? CHECKED(addr && bad_name(addr, len), CARRY_BLOCKING(toe_accept(fd, addr, len)))
-               : (waits(), tpolicy_accepted(fd, libc.accept(fd, addr, len)));
+    return is_toe_fd(fd) ? CARRY_BLOCKING(accept_on_toe(fd, addr, len, 0))
+                         : (waits(), tpolicy_accepted(fd, libc.accept(fd, addr, len)));
 }
 
 EXPORT(int, accept4, (int fd, struct sockaddr *addr, socklen_t *len, int flags))
 {
-    return is_toe_fd(fd) ? CHECKED(addr && bad_name(addr, len),
-                                   CARRY_BLOCKING(toe_accept4(fd, addr, len, flags)))
+    return is_toe_fd(fd) ? CARRY_BLOCKING(accept_on_toe(fd, addr, len, flags))
                          : (waits(), tpolicy_accepted(fd, libc.accept4(fd, addr, len, flags)));
 }
 

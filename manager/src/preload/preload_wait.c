@@ -63,20 +63,39 @@ EXPORT(int, epoll_ctl, (int ep, int op, int fd, struct epoll_event *event))
                : libc.epoll_ctl(ep, op, fd, event);
 }
 
+/* Waits with no place for events. As on Linux that is EFAULT only once there is one, except for an
+ * address of the kernel's. */
+static int wait_without_room(int ep, const struct epoll_event *events, int timeout_ms,
+                             const sigset_t *mask)
+{
+    struct epoll_event one;
+    int n;
+
+    if ((intptr_t)events < 0)
+        return terr(EFAULT);
+    n = toe_epoll_pwait(ep, &one, 1, timeout_ms, mask);
+    return n > 0 ? terr(EFAULT) : n;
+}
+
+static int wait_on_toe(int ep, struct epoll_event *events, int max, int timeout_ms,
+                       const sigset_t *mask)
+{
+    return unlikely(max > 0 && tuser_unwritable(events, sizeof *events))
+               ? wait_without_room(ep, events, timeout_ms, mask)
+               : toe_epoll_pwait(ep, events, max, timeout_ms, mask);
+}
+
 EXPORT(int, epoll_wait, (int ep, struct epoll_event *events, int max, int timeout_ms))
 {
-    return is_toe_fd(ep) ? CHECKED(max > 0 && tuser_unwritable(events, sizeof *events),
-                                   CARRY_BLOCKING(toe_epoll_wait(ep, events, max, timeout_ms)))
+    return is_toe_fd(ep) ? CARRY_BLOCKING(wait_on_toe(ep, events, max, timeout_ms, NULL))
                          : (waits(), libc.epoll_wait(ep, events, max, timeout_ms));
 }
 
 EXPORT(int, epoll_pwait,
        (int ep, struct epoll_event *events, int max, int timeout_ms, const sigset_t *mask))
 {
-    return is_toe_fd(ep)
-               ? CHECKED(max > 0 && tuser_unwritable(events, sizeof *events),
-                         CARRY_BLOCKING(toe_epoll_pwait(ep, events, max, timeout_ms, mask)))
-               : (waits(), libc.epoll_pwait(ep, events, max, timeout_ms, mask));
+    return is_toe_fd(ep) ? CARRY_BLOCKING(wait_on_toe(ep, events, max, timeout_ms, mask))
+                         : (waits(), libc.epoll_pwait(ep, events, max, timeout_ms, mask));
 }
 
 EXPORT(int, epoll_pwait2,

@@ -145,6 +145,18 @@ static bool chooses_later(int fd)
     return sys_getsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, &len) == 0 && on;
 }
 
+/* Lets the kernel bind to an address that it does not have. */
+static void allow_address(struct tsock *s, int fd)
+{
+    int on = 0;
+    socklen_t len = sizeof(on);
+
+    if (sys_getsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, &len) == 0 && on)
+        return;
+    on = 1;
+    s->freebound = sys_setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on)) == 0;
+}
+
 static int bind_new(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
                     struct tname *at)
 {
@@ -152,10 +164,9 @@ static int bind_new(struct tsock *s, int fd, const struct sockaddr *addr, sockle
     uint8_t reuse = (s->opts.reuseaddr ? TOE_F_BIND_REUSEADDR : 0) |
                     (s->opts.reuseport ? TOE_F_BIND_REUSEPORT : 0);
     struct tname bound;
-    int on = 1;
 
     if (toes && !tctx.shared)
-        sys_setsockopt(fd, IPPROTO_IP, IP_FREEBIND, &on, sizeof(on));
+        allow_address(s, fd);
     /* on a bound socket the kernel returns EINVAL before it checks ports */
     if ((toes || (is_any(at) && tctx_know())) && tsock_kernel_name(fd, &bound) == 0 &&
         (!bound.port || s->released)) {

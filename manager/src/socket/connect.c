@@ -205,15 +205,23 @@ static int start(struct tsock *s, const struct tname *to, bool fast)
 /* Ends a connect() that waited, or that is called again. */
 static int finish(struct tsock *s)
 {
+    int error;
+
     if (s->state == TS_OPEN) {
         s->connect_unreported = 0;
         return 0;
     }
-    /* reported: as new (__inet_stream_connect() of Linux), also where it was established since */
+    error = s->error ? tsock_take_error(s) : ECONNABORTED;
+    /* reported: as new (__inet_stream_connect() of Linux), also where it was established since;
+     * what was received then is dropped (tcp_disconnect()) */
     s->connect_failed |= s->connect_unreported;
     s->connect_unreported = 0;
     s->unconnected = s->connect_failed;
-    return terr(s->error ? tsock_take_error(s) : ECONNABORTED);
+    if (s->unconnected) {
+        tsock_end(s);
+        s->eof = s->shut = s->oob = 0;
+    }
+    return terr(error);
 }
 
 int tconnect_wait(struct tsock *s)
@@ -230,6 +238,45 @@ int tconnect_wait(struct tsock *s)
             return -1;
     }
     return finish(s);
+}
+
+/* Returns whether an error may be the peer's answer, or that of the path to it. */
+static bool is_answer(int error)
+{
+    return error == ECONNREFUSED || error == ECONNRESET || error == ETIMEDOUT ||
+           error == EHOSTUNREACH;
+}
+
+int tconnect_result(struct tsock *s, bool nonblock)
+{
+    if (nonblock && (s->state != TS_DEAD || is_answer(s->error)))
+        return terr(EINPROGRESS);
+    return tconnect_wait(s);
+}
+
+int tconnect_again(struct tsock *s, bool nonblock)
+{
+    switch ((enum tsock_state)s->state) {
+    case TS_CONNECTING:
+        return nonblock ? terr(EALREADY) : tconnect_wait(s);
+    case TS_OPEN:
+        if (!s->connect_unreported)
+            return terr(EISCONN);
+        return finish(s);
+    case TS_LISTEN:
+    case TS_SHARED:
+    case TS_FOREIGN:
+        return terr(EISCONN);
+    case TS_DEAD:
+        if (s->spoilt)
+            return terr(EINVAL); /* as Linux: SS_DISCONNECTING */
+        if (s->connect_unreported || (s->connect_failed && !s->unconnected))
+            return finish(s);
+        return s->connect_failed ? 1 : terr(EISCONN);
+    case TS_NEW:
+        return s->inherited ? terr(EISCONN) : 1; /* it listens */
+    }
+    return 1;
 }
 
 /* Returns the carrier of a connect() to `to`. *from gets the name that bind() gave to the
@@ -328,42 +375,23 @@ static int connect_new(struct tsock *s, int fd, const struct sockaddr *addr, soc
      * with its first data */
     if (*kernel || s->fast)
         return 0;
-    return s->nonblock && s->state == TS_CONNECTING ? terr(EINPROGRESS) : tconnect_wait(s);
+    return tconnect_result(s, s->nonblock);
 }
 
 static int connect_locked(struct tsock *s, int fd, const struct sockaddr *addr, socklen_t len,
                           bool *kernel)
 {
+    int r;
+
     tctx_progress();
     if (addr && len >= sizeof(sa_family_t) && addr->sa_family == AF_UNSPEC && s->state != TS_NEW &&
         s->state != TS_SHARED && s->state != TS_FOREIGN)
         return disconnect(s, fd);
-    switch ((enum tsock_state)s->state) {
-    case TS_CONNECTING:
-        if (s->fast && !s->fast_sent)
-            return terr(EISCONN);
-        return s->nonblock ? terr(EALREADY) : tconnect_wait(s);
-    case TS_OPEN:
-        if (!s->connect_unreported)
-            return terr(EISCONN);
-        return finish(s);
-    case TS_LISTEN:
-    case TS_SHARED:
-    case TS_FOREIGN:
+    if (s->state == TS_CONNECTING && s->fast && !s->fast_sent)
         return terr(EISCONN);
-    case TS_DEAD:
-        if (s->spoilt)
-            return terr(EINVAL); /* as Linux: SS_DISCONNECTING */
-        if (s->connect_unreported || (s->connect_failed && !s->unconnected))
-            return finish(s);
-        if (!s->connect_failed)
-            return terr(EISCONN);
-        break;
-    case TS_NEW:
-        if (s->inherited)
-            return terr(EISCONN); /* it listens */
-        break;
-    }
+    r = tconnect_again(s, s->nonblock);
+    if (r <= 0)
+        return r;
     return connect_new(s, fd, addr, len, kernel);
 }
 

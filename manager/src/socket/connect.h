@@ -17,6 +17,12 @@ TOE_HIDDEN int tconnect_begin(struct tsock *s, int fd, const struct sockaddr *ad
                               bool fast, bool *kernel);
 /* Waits until it is open or has failed; returns as connect(). */
 TOE_HIDDEN int tconnect_wait(struct tsock *s);
+/* Returns the result of a connect() that has just begun. As on Linux, one that does not wait leaves
+ * the peer's answer to the next call, even if it is there already. */
+TOE_HIDDEN int tconnect_result(struct tsock *s, bool nonblock);
+/* Returns the result of a connect() on a socket that has begun one, or listens; 1: it may begin a
+ * connection. */
+TOE_HIDDEN int tconnect_again(struct tsock *s, bool nonblock);
 /* Handles CONNECT_ESTABLISHED. */
 TOE_HIDDEN void tconnect_done(struct tqp *qp, const struct toe_cmd *c);
 TOE_HIDDEN void tconnect_failed(uint32_t cookie, int error);

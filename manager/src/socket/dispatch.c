@@ -5,6 +5,7 @@
  * ring can drain the HW ring.
  */
 #include "dispatch.h"
+#include "ancillary.h"
 #include "connect.h"
 #include "ctx.h"
 #include "epoll.h"
@@ -40,8 +41,10 @@ static struct tsock *flow_sock(struct tqp *qp, const struct toe_cmd *c)
  * there before the n bytes can still be read. */
 static void refuse_data(struct tqp *qp, struct tsock *s, uint32_t n)
 {
-    if (!s->abort)
+    if (!s->abort) {
         tqp_abort_later(qp, s->slot);
+        s->error = ECONNRESET;
+    }
     s->abort = 1;
     if (s->rx_avail != n || s->claims)
         return;
@@ -64,6 +67,8 @@ static void data_received(struct tqp *qp, const struct toe_cmd *c)
     /* after shutdown(SHUT_RD) Linux still receives data, but the reader sees the end of the stream
      */
     s->rx_avail += n;
+    if (unlikely(s->stamped))
+        tancillary_received(s, s->rx_pos + s->rx_avail, toe_cmd_arg1(c));
     if (unlikely(s->shut == (TSHUT_RD | TSHUT_WR)))
         refuse_data(qp, s, n);
     if (unlikely(s->oob))
@@ -103,8 +108,10 @@ static void send_complete(struct tqp *qp, const struct toe_cmd *c)
 /* A reset in CLOSE-WAIT is a broken pipe (Linux, tcp_reset()). */
 static int end_error(const struct tsock *s, int reason)
 {
-    if (reason == TOE_R_STALE || s->abort)
-        return ECONNRESET; /* accepted here, but another process got it; refuse_data() */
+    if (s->abort)
+        return 0; /* refuse_data() has reported it */
+    if (reason == TOE_R_STALE)
+        return ECONNRESET; /* accepted here, but another process got it */
     return reason == ECONNRESET && s->eof && !(s->shut & TSHUT_WR) ? EPIPE : reason;
 }
 

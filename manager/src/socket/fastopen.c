@@ -91,29 +91,28 @@ void tfast_settle(struct tsock *s)
     s->wants_fast = 0;
 }
 
-int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, bool *kernel)
+int tfast_connect(int fd, const struct sockaddr *addr, socklen_t len, int flags, bool *kernel)
 {
     struct tsock *s = tsock_get(fd);
+    bool nonblock;
+    int r;
 
     *kernel = true;
     if (!s)
         return 0;
     tctx_progress();
-    if (s->state == TS_CONNECTING) {
-        *kernel = false;
-        return s->fast && !s->fast_sent ? 0 : terr(EALREADY);
-    }
-    if (s->state != TS_NEW && !(s->state == TS_DEAD && s->connect_failed)) {
-        *kernel = false;
-        return terr(EISCONN);
-    }
-    if (!addr) {
-        *kernel = s->state == TS_NEW;
+    nonblock = s->nonblock || (flags & MSG_DONTWAIT);
+    *kernel = s->state == TS_NEW;
+    if (addr && len >= sizeof(sa_family_t) && addr->sa_family == AF_UNSPEC)
+        return *kernel ? 0 : terr(EOPNOTSUPP);
+    if (s->state == TS_CONNECTING && s->fast && !s->fast_sent)
+        return 0;
+    r = tconnect_again(s, nonblock);
+    if (r <= 0)
+        return r; /* 0: connected in the meantime */
+    if (!addr)
         return terr(EINVAL);
-    }
     if (tconnect_begin(s, fd, addr, len, true, kernel) < 0 || *kernel)
         return *kernel ? 0 : -1;
-    if (s->state == TS_CONNECTING && !s->fast)
-        return s->nonblock ? terr(EINPROGRESS) : tconnect_wait(s);
-    return s->state == TS_DEAD ? tconnect_wait(s) : 0;
+    return s->fast ? 0 : tconnect_result(s, nonblock);
 }

@@ -3,6 +3,7 @@
  * flow.c - the life of a flow's slot: from establishment to RELEASE (docs/device-contract.md).
  */
 #include "flow.h"
+#include "ancillary.h"
 #include "batch.h"
 #include "handle.h"
 #include "inline.h"
@@ -27,6 +28,8 @@ void tflow_open(struct tsock *s, struct tqp *qp, uint32_t slot)
     s->rx_pos = s->rx_avail = s->rx_unreported = s->tx_pos = 0;
     s->eof = s->oob = 0;
     s->framed = false;
+    s->rx_times.n = 0;
+    tancillary_options(s);
     s->state = TS_OPEN;
     qp->slots[slot] = s;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "ancillary.h"
 #include "announce.h"
 #include "ctx.h"
 #include "dispatch.h"
@@ -53,6 +54,7 @@ void tlisten_established(struct tqp *qp, const struct toe_cmd *c)
     s->opts = l->opts;
     s->opts.defer = 0; /* for listeners only */
     s->lowat = l->lowat;
+    tancillary_options(s);
     s->remote_port = htons(toe_cmd_aux(c));
     s->remote_ip = htonl(toe_cmd_arg0(c));
     s->local_port = l->local_port;

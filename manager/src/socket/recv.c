@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "ancillary.h"
 #include "ctx.h"
 #include "fdtab.h"
 #include "flow.h"
@@ -13,6 +14,7 @@
 #include "io.h"
 #include "lent_buffers.h"
 #include "lock.h"
+#include "qp.h"
 #include "recv.h"
 #include "share_use.h"
 #include "sock.h"
@@ -185,6 +187,26 @@ static ssize_t recv_wait(struct tsock *s, struct rx_call *c)
     }
 }
 
+/* Returns whether the TOE has written commands that no call has handled yet. A direct TOE has no
+ * ring: it runs when a call waits. */
+static bool is_more_news(const struct tsock *s)
+{
+    return s->qp && !s->qp->direct && toe_ring_ready(&s->qp->hw);
+}
+
+/* Handles the ring and takes the bytes that it announces: as on Linux, a read returns all that has
+ * arrived. */
+static void take_news(struct tsock *s, struct rx_call *c)
+{
+    while (c->got < c->want && !c->fault && is_more_news(s)) {
+        tobj_hold(&s->obj);
+        tctx_progress();
+        if (likely(!tsock_kernels(s) && !is_claimed(s, c->flags)))
+            take(s, c);
+        tobj_put(&s->obj);
+    }
+}
+
 static uint8_t *first_byte(const struct iovec *v)
 {
     while (!v->iov_len)
@@ -211,12 +233,27 @@ static ssize_t recv_locked(struct tsock *s, const struct iovec *v, size_t n, int
     if (unlikely(is_claimed(s, flags)))
         return terr(EBUSY);
     take(s, &c);
+    if (unlikely(c.got < n && is_more_news(s)))
+        take_news(s, &c);
     if (likely(c.got >= c.least))
         return (ssize_t)c.got;
     tobj_hold(&s->obj);
     r = recv_wait(s, &c);
     tobj_put(&s->obj);
     return r;
+}
+
+/* Sets what recvmsg() returns beside the bytes. */
+static void put_message(struct tsock *s, struct msghdr *msg, size_t n, int flags)
+{
+    uint32_t end = s->rx_pos + (flags & MSG_PEEK ? (uint32_t)n : 0);
+
+    msg->msg_namelen = 0;
+    msg->msg_flags = n ? flags & MSG_OOB : 0;
+    if (flags & MSG_OOB)
+        msg->msg_controllen = 0;
+    else
+        tancillary_put(s, msg, n, end);
 }
 
 /* Returns TIO_KERNEL, or as recv(). */
@@ -232,6 +269,8 @@ static ssize_t receive(int fd, const struct iovec *v, size_t count, int flags, s
     s = tsock_get(fd);
     if (likely(s && !tsock_kernels(s))) {
         r = recv_locked(s, v, (size_t)n, flags, msg);
+        if (unlikely(msg && r >= 0 && !(flags & MSG_ERRQUEUE)))
+            put_message(s, msg, (size_t)r, flags);
     } else if (unlikely(s && s->state == TS_SHARED && (flags & MSG_ERRQUEUE))) {
         /* on a Unix socket MSG_ERRQUEUE would return bytes of the stream */
         r = tzc_errqueue(tflow_of(s), msg);
@@ -275,14 +314,7 @@ ssize_t toe_recvmsg(int fd, struct msghdr *msg, int flags)
         return terr(EMSGSIZE);
     if (tsock_get(fd))
         r = receive(fd, msg->msg_iov, msg->msg_iovlen, flags, msg);
-    if (r == TIO_KERNEL)
-        return sys_recvmsg(fd, msg, flags);
-    if (r >= 0 && !(flags & MSG_ERRQUEUE)) {
-        msg->msg_namelen = 0;
-        msg->msg_controllen = 0;
-        msg->msg_flags = r > 0 ? flags & MSG_OOB : 0;
-    }
-    return r;
+    return r == TIO_KERNEL ? sys_recvmsg(fd, msg, flags) : r;
 }
 
 ssize_t toe_read(int fd, void *buf, size_t n)

@@ -180,7 +180,7 @@ int tsend_may(struct tsock *s)
         return 0;
     if (s->state == TS_CONNECTING && !(s->shut & TSHUT_WR))
         return 0;
-    return terr(s->error && s->state == TS_DEAD ? tsock_take_error(s) : EPIPE);
+    return terr(s->error && (s->state == TS_DEAD || s->abort) ? tsock_take_error(s) : EPIPE);
 }
 
 /* Puts what the SYN carries, and waits for the end of the handshake if the caller waits, as
@@ -407,7 +407,7 @@ static ssize_t transmit_fast(int fd, const struct iovec *v, size_t count, int fl
     s = tsock_get(fd);
     if (s)
         tobj_hold(&s->obj);
-    r = tfast_connect(fd, addr, len, &kernel);
+    r = tfast_connect(fd, addr, len, flags, &kernel);
     if (s)
         tobj_put(&s->obj);
     tctx_unlock();

@@ -265,7 +265,7 @@ static int shutdown_locked(struct tsock *s, int fd, int how)
         break;
     case TS_DEAD: /* Linux marks the socket all the same (inet_shutdown()) */
         s->shut |= (how != SHUT_WR ? TSHUT_RD : 0) | (how != SHUT_RD ? TSHUT_WR : 0);
-        s->spoilt |= s->connect_failed && !s->unconnected;
+        s->spoilt |= s->connect_unreported || (s->connect_failed && !s->unconnected);
         return terr(ENOTCONN);
     case TS_FOREIGN:
         return terr(ENOTCONN);
@@ -323,8 +323,8 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
         return 1;
     tctx_lock();
     s = tsock_get(fd);
-    if (s && peer && s->state == TS_OPEN)
-        tctx_progress(); /* the connection may have ended */
+    if (s && peer && (s->state == TS_OPEN || s->state == TS_CONNECTING))
+        tctx_progress(); /* the connection may have ended, or be there */
     if (s && !peer)
         tconnect_ask_port(s);
     if (s && !peer && s->state == TS_DEAD && tsock_is_new(s, fd))
@@ -332,7 +332,7 @@ static int name_of(int fd, bool peer, struct sockaddr *addr, socklen_t *len)
     if (s && s->state != TS_NEW && (peer || (s->state != TS_LISTEN && !tsock_is_new(s, fd)))) {
         if (!peer)
             r = tsock_name(s, false, addr, len);
-        else if (s->state == TS_OPEN || s->state == TS_SHARED)
+        else if ((s->state == TS_OPEN && !s->abort) || s->state == TS_SHARED)
             r = tsock_name(s, true, addr, len);
         else
             r = terr(ENOTCONN);

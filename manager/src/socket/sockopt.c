@@ -11,11 +11,14 @@
  * libtoe records the values that the kernel accepts, in case the TOE will carry the socket.
  */
 #include <limits.h>
+#include <linux/net_tstamp.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/time.h>
 
+#include "ancillary.h"
+#include "ctx.h"
 #include "fdtab.h"
 #include "keptopt.h"
 #include "lock.h"
@@ -35,6 +38,12 @@ const char sockopt_cc[SOCKOPT_CCS][16] = {"cubic", "reno", "dctcp", "bbr"};
 #define DEFER_PERIOD_MAX 120
 #define LINGER2_MAX      120     /* TCP_FIN_TIMEOUT_MAX */
 #define UTO_MAX          1966020 /* RFC 5482: 15 bits of minutes */
+
+/* Flags of SO_TIMESTAMPING: all that Linux knows, and those of sent bytes. */
+#define STAMPS_ALL 0x7ffff
+#define STAMPS_SENT                                                                                \
+    (SOF_TIMESTAMPING_TX_HARDWARE | SOF_TIMESTAMPING_TX_SOFTWARE | SOF_TIMESTAMPING_TX_SCHED |     \
+     SOF_TIMESTAMPING_TX_ACK | 0x40000) /* TX_COMPLETION */
 
 static bool read_int(const void *value, socklen_t len, int *out)
 {
@@ -179,17 +188,50 @@ static enum verdict set_reuse(struct tsock *s, const struct set_option *o, const
     return verdict;
 }
 
-static enum verdict set_zerocopy(struct tsock *s, const struct set_option *o, const void *value,
-                                 socklen_t len)
+/* An option that Linux takes as 0 or 1 only. */
+static enum verdict set_switch(struct tsock *s, const struct set_option *o, const void *value,
+                               socklen_t len)
 {
     int v;
 
-    (void)o;
     if (!read_int(value, len, &v))
         return WRONG;
     if (v < 0 || v > 1)
         return terr(EINVAL), WRONG;
-    s->opts.zerocopy = (uint8_t)v;
+    *(uint8_t *)kept(s, o) = (uint8_t)v;
+    return DONE;
+}
+
+/* SO_TIMESTAMP and its variants, of which the last one set counts (sock_set_timestamp() of Linux).
+ */
+static enum verdict set_stamps(struct tsock *s, const struct set_option *o, const void *value,
+                               socklen_t len)
+{
+    uint8_t keeps = s->opts.stamps & TSTAMP_NEW;
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    s->opts.stamps = v ? (uint8_t)(TSTAMP_ON | o->option) : keeps;
+    tancillary_options(s);
+    return DONE;
+}
+
+/* SO_TIMESTAMPING: stamps of received bytes alone. */
+static enum verdict set_timestamping(struct tsock *s, const struct set_option *o, const void *value,
+                                     socklen_t len)
+{
+    int v;
+
+    if (!read_int(value, len, &v))
+        return WRONG;
+    if (v & ~STAMPS_ALL)
+        return terr(EINVAL), WRONG;
+    if (v & STAMPS_SENT)
+        return terr(ENOPROTOOPT), WRONG;
+    s->opts.timestamping = (uint32_t)v;
+    s->opts.stamps = (uint8_t)((s->opts.stamps & ~TSTAMP_NEW) | o->option);
+    tancillary_options(s);
     return DONE;
 }
 
@@ -310,6 +352,7 @@ static enum verdict set_fastopen(struct tsock *s, const struct set_option *o, co
     (void)o;
     if (!read_int(value, len, &v))
         return WRONG;
+    tctx_progress(); /* the connection may have ended */
     if (v < 0 || (s->state != TS_NEW && s->state != TS_LISTEN && s->state != TS_DEAD))
         return terr(EINVAL), WRONG;
     s->opts.fastopen = v;
@@ -326,6 +369,7 @@ static enum verdict set_fastopen_flag(struct tsock *s, const struct set_option *
 
     if (!read_int(value, len, &v))
         return WRONG;
+    tctx_progress(); /* the connection may have ended */
     if (v < 0 || v > 1 ||
         (s->state != TS_NEW && s->state != TS_DEAD &&
          (o->name != TCP_FASTOPEN_NO_COOKIE || s->state != TS_LISTEN)))
@@ -430,7 +474,7 @@ static const struct set_option set_options[] = {
     ROW(IPPROTO_TCP, TCP_MD5SIG_EXT, refuse),
     ROW(IPPROTO_TCP, TCP_REPAIR, refuse),
     ROW(IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, refuse),
-    ROW(IPPROTO_TCP, TCP_INQ, refuse),
+    ROW(IPPROTO_TCP, TCP_INQ, set_switch, .at = AT(inq)),
     ROW(IPPROTO_TCP, TCP_INFO, read_only),
     ROW(SOL_SOCKET, SO_KEEPALIVE, set_flag, .option = TOE_OPT_KEEPALIVE, .at = AT(keepalive)),
     ROW(SOL_SOCKET, SO_LINGER, set_linger),
@@ -440,16 +484,19 @@ static const struct set_option set_options[] = {
     ROW(SOL_SOCKET, SO_SNDTIMEO, set_timeout, .at = AT(sndtimeo)),
     ROW(SOL_SOCKET, SO_RCVLOWAT, set_lowat),
     ROW(SOL_SOCKET, SO_OOBINLINE, set_flag, .at = AT(oobinline)),
-    ROW(SOL_SOCKET, SO_ZEROCOPY, set_zerocopy),
+    ROW(SOL_SOCKET, SO_ZEROCOPY, set_switch, .at = AT(zerocopy)),
     ROW(SOL_SOCKET, SO_MAX_PACING_RATE, set_max_pacing, .option = TOE_OPT_MAX_PACING),
     ROW(SOL_SOCKET, SO_RCVBUF, set_hint),
     ROW(SOL_SOCKET, SO_SNDBUF, set_hint),
     ROW(SOL_SOCKET, SO_PRIORITY, keep),
     ROW(SOL_SOCKET, SO_ATTACH_FILTER, refuse),
     ROW(SOL_SOCKET, SO_ATTACH_BPF, refuse),
-    ROW(SOL_SOCKET, SO_TIMESTAMP, refuse),
-    ROW(SOL_SOCKET, SO_TIMESTAMPNS, refuse),
-    ROW(SOL_SOCKET, SO_TIMESTAMPING, refuse),
+    ROW(SOL_SOCKET, SO_TIMESTAMP, set_stamps),
+    ROW(SOL_SOCKET, SO_TIMESTAMPNS, set_stamps, .option = TSTAMP_NS),
+    ROW(SOL_SOCKET, SO_TIMESTAMP_NEW, set_stamps, .option = TSTAMP_NEW),
+    ROW(SOL_SOCKET, SO_TIMESTAMPNS_NEW, set_stamps, .option = TSTAMP_NS | TSTAMP_NEW),
+    ROW(SOL_SOCKET, SO_TIMESTAMPING, set_timestamping),
+    ROW(SOL_SOCKET, SO_TIMESTAMPING_NEW, set_timestamping, .option = TSTAMP_NEW),
     ROW(SOL_SOCKET, SO_BINDTODEVICE, refuse),
     ROW(SOL_SOCKET, SO_PEEK_OFF, refuse),
     ROW(SOL_SOCKET, SO_ERROR, read_only),
@@ -603,6 +650,8 @@ int toe_setsockopt(int fd, int level, int name, const void *value, socklen_t len
             : verdict == UNHANDLED ? placeholder_set(s, fd, level, name, value, len)
                                    : 0;
     }
+    if (s && r == 0 && tsockopt_is_freebind(level, name))
+        s->freebound = 0;
     tctx_unlock();
     return r;
 }

@@ -28,6 +28,12 @@ extern TOE_HIDDEN const char sockopt_cc[SOCKOPT_CCS][16]; /* TCP_CA_NAME_MAX */
 /* Creates a kernel socket like s, which the caller closes: a shared connection has no placeholder
  * with options of TCP and IP. */
 TOE_HIDDEN int tsockopt_other(const struct tsock *s);
+/* IP_FREEBIND and IPV6_FREEBIND are one option of Linux. libtoe sets it itself in bind(). */
+static inline bool tsockopt_is_freebind(int level, int name)
+{
+    return (level == IPPROTO_IP && name == IP_FREEBIND) ||
+           (level == IPPROTO_IPV6 && name == IPV6_FREEBIND);
+}
 /* Convert TCP_DEFER_ACCEPT as Linux rounds it: seconds to expiries of the SYN-ACK's timer, and
  * back. */
 TOE_HIDDEN uint8_t tdefer_times(int seconds);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include "ancillary.h"
 #include "ctx.h"
 #include "fdtab.h"
 #include "keptopt.h"
@@ -89,6 +90,28 @@ static enum verdict get_flag(struct tsock *s, const struct get_option *o, void *
                              socklen_t *len)
 {
     return verdict_of(give_int(value, len, *(const uint8_t *)kept(s, o)));
+}
+
+/* Returns whether that variant of SO_TIMESTAMP is in use (sk_getsockopt() of Linux). */
+static enum verdict get_stamps(struct tsock *s, const struct get_option *o, void *value,
+                               socklen_t *len)
+{
+    unsigned want = (unsigned)o->fallback, is = s->opts.stamps;
+
+    /* SO_TIMESTAMP_NEW alone does not look at the resolution */
+    if (o->name == SO_TIMESTAMP_NEW)
+        is &= ~TSTAMP_NS;
+    return verdict_of(give_int(value, len, is == want));
+}
+
+static enum verdict get_timestamping(struct tsock *s, const struct get_option *o, void *value,
+                                     socklen_t *len)
+{
+    int two[2] = {0}; /* the flags, and the clock to bind to */
+
+    if (o->name == SO_TIMESTAMPING || (s->opts.stamps & TSTAMP_NEW))
+        two[0] = (int)s->opts.timestamping;
+    return verdict_of(give(value, len, two, sizeof two));
 }
 
 static enum verdict get_quickack(struct tsock *s, const struct get_option *o, void *value,
@@ -322,6 +345,12 @@ static const struct get_option get_options[] = {
     ROW(SOL_SOCKET, SO_REUSEPORT, get_flag, .at = AT(reuseport)),
     ROW(SOL_SOCKET, SO_OOBINLINE, get_flag, .at = AT(oobinline)),
     ROW(SOL_SOCKET, SO_ZEROCOPY, get_flag, .at = AT(zerocopy)),
+    ROW(SOL_SOCKET, SO_TIMESTAMP, get_stamps, .fallback = TSTAMP_ON),
+    ROW(SOL_SOCKET, SO_TIMESTAMPNS, get_stamps, .fallback = TSTAMP_ON | TSTAMP_NS),
+    ROW(SOL_SOCKET, SO_TIMESTAMP_NEW, get_stamps, .fallback = TSTAMP_ON | TSTAMP_NEW),
+    ROW(SOL_SOCKET, SO_TIMESTAMPNS_NEW, get_stamps, .fallback = TSTAMP_ON | TSTAMP_NS | TSTAMP_NEW),
+    ROW(SOL_SOCKET, SO_TIMESTAMPING, get_timestamping),
+    ROW(SOL_SOCKET, SO_TIMESTAMPING_NEW, get_timestamping),
     ROW(SOL_SOCKET, SO_RCVLOWAT, get_number, .at = offsetof(struct tsock, lowat), .fallback = 1),
     ROW(SOL_SOCKET, SO_RCVBUF, get_rcvbuf),
     ROW(SOL_SOCKET, SO_SNDBUF, get_sndbuf),
@@ -349,7 +378,7 @@ static const struct get_option get_options[] = {
     ROW(IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE, get_flag, .at = AT(fastopen_no_cookie)),
     ROW(IPPROTO_TCP, TCP_FASTOPEN_KEY, get_fastopen_key),
     ROW(IPPROTO_TCP, TOE_TCP_UTO, get_number, .at = AT(uto)),
-    ROW(IPPROTO_TCP, TCP_INQ, refuse),
+    ROW(IPPROTO_TCP, TCP_INQ, get_flag, .at = AT(inq)),
     ROW(IPPROTO_TCP, TCP_ZEROCOPY_RECEIVE, refuse),
     ROW(IPPROTO_TCP, TCP_ULP, refuse),
     ROW(IPPROTO_TCP, TCP_REPAIR, refuse),
@@ -433,7 +462,10 @@ int toe_getsockopt(int fd, int level, int name, void *value, socklen_t *len)
         return sys_getsockopt(fd, level, name, value, len);
     tctx_lock();
     s = tsock_get(fd);
-    if (s && s->state != TS_NEW) {
+    if (s && s->freebound && value && len && tsockopt_is_freebind(level, name) &&
+        (s->v6 || level == IPPROTO_IP)) {
+        verdict = verdict_of(give_int(value, len, 0));
+    } else if (s && s->state != TS_NEW) {
         if ((level == SOL_SOCKET && name == SO_ERROR) || (level == IPPROTO_TCP && name == TCP_INFO))
             tctx_progress(); /* handles pending commands; there is no wait that would */
         if (!value || !len)

@@ -102,6 +102,8 @@ void tsock_tcp_info(const struct tsock *s, struct tcp_info *out)
         out->tcpi_max_pacing_rate = s->opts.max_pacing ? s->opts.max_pacing : UINT64_MAX;
         if (tsock_record(s, &r))
             from_record(&r, out);
+        if (s->abort) /* the TOE is about to reset it: refuse_data() */
+            out->tcpi_state = LINUX_CLOSE;
         break;
     case TS_SHARED:
         if (s->flow)

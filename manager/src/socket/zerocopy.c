@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ancillary.h"
 #include "ctx.h"
 #include "inline.h"
 #include "io.h"
@@ -233,26 +234,6 @@ int toe_send_completions(int fd, struct toe_completion *out, int max)
     return n;
 }
 
-/* As put_cmsg() of Linux. */
-static void put_control(struct msghdr *msg, int level, int type, const void *data, size_t len)
-{
-    struct cmsghdr *c = msg->msg_control;
-    size_t whole = CMSG_LEN(len), room = msg->msg_controllen;
-
-    if (!c || room < sizeof(*c)) {
-        msg->msg_flags |= MSG_CTRUNC;
-        msg->msg_controllen = 0;
-        return;
-    }
-    if (room < whole) {
-        msg->msg_flags |= MSG_CTRUNC;
-        whole = room;
-    }
-    *c = (struct cmsghdr){.cmsg_len = whole, .cmsg_level = level, .cmsg_type = type};
-    memcpy(CMSG_DATA(c), data, whole - CMSG_LEN(0));
-    msg->msg_controllen = CMSG_SPACE(len) < room ? CMSG_SPACE(len) : room;
-}
-
 /* As ip_recv_error() and ipv6_recv_error(): the report, with an empty address as the offender. */
 ssize_t tzc_errqueue(struct tsock *s, struct msghdr *msg)
 {
@@ -260,6 +241,7 @@ ssize_t tzc_errqueue(struct tsock *s, struct msghdr *msg)
         struct sock_extended_err e;
         struct sockaddr_in6 offender;
     } err = {.e = {.ee_origin = SO_EE_ORIGIN_ZEROCOPY}};
+    size_t used = 0;
 
     tctx_progress();
     if (!s->zc || !s->zc->notify_pending)
@@ -273,8 +255,10 @@ ssize_t tzc_errqueue(struct tsock *s, struct msghdr *msg)
     msg->msg_flags = MSG_ERRQUEUE;
     msg->msg_namelen = 0;
     if (s->v6)
-        put_control(msg, SOL_IPV6, IPV6_RECVERR, &err, sizeof(err));
+        tancillary_append(msg, &used, SOL_IPV6, IPV6_RECVERR, &err, sizeof(err));
     else
-        put_control(msg, SOL_IP, IP_RECVERR, &err, sizeof(err.e) + sizeof(struct sockaddr_in));
+        tancillary_append(msg, &used, SOL_IP, IP_RECVERR, &err,
+                          sizeof(err.e) + sizeof(struct sockaddr_in));
+    msg->msg_controllen = used;
     return 0;
 }

@@ -25,6 +25,8 @@
 
 #define ALWAYS  (EPOLLERR | EPOLLHUP)
 #define CONTROL (EPOLLET | EPOLLONESHOT | EPOLLWAKEUP | EPOLLEXCLUSIVE)
+/* What Linux takes with EPOLLEXCLUSIVE. */
+#define EXCLUSIVE_OK (EPOLLIN | EPOLLOUT | ALWAYS | EPOLLWAKEUP | EPOLLET | EPOLLEXCLUSIVE)
 
 static struct tpool ep_pool = {.size = (sizeof(struct tepoll) + 63) & ~63ul};
 static struct tpool item_pool = {.size = (sizeof(struct tepitem) + 63) & ~63ul};
@@ -93,6 +95,20 @@ static bool mark_item(struct tepitem *item)
     while (i < marked_n && marked[i])
         i++;
     return mark_as(item, i);
+}
+
+static void unmark(struct tepitem *item)
+{
+    if (item->mark)
+        marked[item->mark - TEPOLL_MARK_ITEM] = NULL;
+    item->mark = 0;
+}
+
+/* The kernel reports an undecided socket with our mark if it is one-shot: after connect() libtoe
+ * must know whether it has been reported. */
+static bool mark_one_shot(struct tepitem *item)
+{
+    return !item->dormant || !(item->events & EPOLLONESHOT) || item->mark || mark_item(item);
 }
 
 /* ---- the ready list ---- */
@@ -267,8 +283,7 @@ static void item_free(struct tepitem *i)
         i->ep->all = i->next;
     if (i->next)
         i->next->prev = i->prev;
-    if (i->mark)
-        marked[i->mark - TEPOLL_MARK_ITEM] = NULL;
+    unmark(i);
     i->ep = NULL;
     tpool_put(&item_pool, i);
 }
@@ -349,10 +364,12 @@ void tepoll_adopt(struct tsock *s)
         int saved = errno;
 
         i->dormant = false;
-        if (!s->dual)
+        if (!s->dual) {
             kernel_ctl(i, EPOLL_CTL_DEL);
-        else if (mark_item(i))
+            unmark(i);
+        } else if (i->mark || mark_item(i)) {
             kernel_ctl(i, EPOLL_CTL_MOD);
+        }
         if (tepoll_item_events(i))
             tepoll_ready_add(i);
         attend(i->ep);
@@ -377,6 +394,7 @@ void tepoll_to_kernel(struct tsock *s)
         i->dormant = true;
         i->ep->kernel_used = true;
         tepoll_ready_del(i);
+        (void)mark_one_shot(i);
         kernel_ctl(i, EPOLL_CTL_ADD); /* another process may have added it for all */
     }
     errno = saved;
@@ -384,10 +402,18 @@ void tepoll_to_kernel(struct tsock *s)
 
 void tepoll_abandon(struct tsock *s)
 {
-    for (struct tepitem *i = s->obj.items; i; i = i->next_of_obj)
+    int saved = errno;
+
+    for (struct tepitem *i = s->obj.items; i; i = i->next_of_obj) {
         i->ep->kernel_used = true;
+        if (i->mark) { /* from now on the kernel reports it with the program's data */
+            unmark(i);
+            kernel_ctl(i, EPOLL_CTL_MOD);
+        }
+    }
     while (s->obj.items)
         item_free(s->obj.items);
+    errno = saved;
 }
 
 static int ctl_add(struct tepoll *ep, struct tobj *o, int fd, const struct epoll_event *e)
@@ -405,13 +431,12 @@ static int ctl_add(struct tepoll *ep, struct tobj *o, int fd, const struct epoll
     i->events = e->events;
     i->data = e->data.u64;
     i->dormant = s && tsock_kernels(s);
-    if (s && s->state == TS_LISTEN) {
-        if (s->dual && !mark_item(i)) {
-            item_free(i);
-            return terr(ENOMEM);
-        }
-        tsock_watch(s);
+    if (!mark_one_shot(i) || (s && s->state == TS_LISTEN && s->dual && !mark_item(i))) {
+        item_free(i);
+        return terr(ENOMEM);
     }
+    if (s && s->state == TS_LISTEN)
+        tsock_watch(s);
     if (in_kernel(i)) {
         if (kernel_ctl(i, EPOLL_CTL_ADD) < 0) {
             item_free(i);
@@ -451,11 +476,13 @@ static bool is_listener(const struct tobj *o)
 
 static int ctl_mod(struct tepitem *i, const struct epoll_event *e)
 {
-    if ((i->events | e->events) & EPOLLEXCLUSIVE)
+    if (i->events & EPOLLEXCLUSIVE)
         return terr(EINVAL); /* as Linux */
     i->events = e->events;
     i->data = e->data.u64;
     i->disabled = false;
+    if (!mark_one_shot(i))
+        return terr(ENOMEM);
     if (is_listener(i->obj))
         tturn_end(); /* unless it is still watched by a thread that waits */
     return in_kernel(i) ? kernel_ctl(i, EPOLL_CTL_MOD) : 0;
@@ -474,11 +501,20 @@ static int ctl_del(struct tepitem *i)
     return 0;
 }
 
+/* Returns whether Linux refuses EPOLLEXCLUSIVE here (do_epoll_ctl()). */
+static bool is_wrong_exclusive(int op, const struct tobj *o, const struct epoll_event *e)
+{
+    return op != EPOLL_CTL_DEL && (e->events & EPOLLEXCLUSIVE) &&
+           (op == EPOLL_CTL_MOD || o->kind == TOBJ_EPOLL || (e->events & ~EXCLUSIVE_OK));
+}
+
 static int ctl_locked(struct tepoll *ep, int op, int fd, struct tobj *o, struct epoll_event *e)
 {
     struct tepitem *i = find(ep, o, fd);
     int r;
 
+    if (is_wrong_exclusive(op, o, e))
+        return terr(EINVAL);
     if (op == EPOLL_CTL_ADD) {
         r = ctl_add(ep, o, fd, e);
         i = find(ep, o, fd);
