@@ -216,8 +216,8 @@ static void update_phase(struct toec_tcb *t, const struct toec_rate_sample *rs, 
         toec_bbr1_set_phase(b, b->cycle + 1u, stamp);
 }
 
-/* Returns not 0 when the queue has overflowed in this round of Startup. Linux continues for two more
- * rounds and loses thousands of segments, more than a record of transmissions can hold. */
+/* Returns not 0 when the queue has overflowed in this round of Startup. Linux continues for two
+ * more rounds and loses thousands of segments, more than a record of transmissions can hold. */
 static int overflowed(struct toec_tcb *t, const struct toec_rate_sample *rs)
 {
     struct toec_cc_bbr1 *b = BBR1(t);
