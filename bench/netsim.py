@@ -9,7 +9,7 @@ from bench import netsim_plots, report
 from tests.lab import netsim, paths
 
 # All congestion controls of the plots; those that core/ lacks are reported and left out.
-CCS = ["cubic", "reno", "bbr", "dctcp"]
+CCS = ["cubic", "reno", "bbr", "bbr3", "dctcp"]
 
 
 def links(rate: str, rtt_ms: float, *, queue: str = "16MB", fwd: str = "") -> list[str]:

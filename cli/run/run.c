@@ -162,7 +162,7 @@ static int parse_words(int argc, char **argv, struct run_options *opt, bool *don
         FOR_ENGINE("spin-us", "N", "polls this long without work before it sleeps"),
         FOR_ENGINE("max-flows", "N", "connections"),
         FOR_ENGINE("max-neighbours", "N", "hosts of the link known at once"),
-        FOR_ENGINE("congestion", "NAME", "cubic, reno, bbr, dctcp"),
+        FOR_ENGINE("congestion", "NAME", "cubic, reno, bbr, bbr3, dctcp"),
         FOR_ENGINE("ecn", "N", "as net.ipv4.tcp_ecn"),
         FOR_ENGINE("mtu-probing", "N", "as net.ipv4.tcp_mtu_probing"),
         FOR_ENGINE("ttl", "N", "time to live of IPv4, hop limit of IPv6"),

@@ -47,7 +47,7 @@
       "connections per engine")                                                                    \
     S("max-neighbours", "TOEHOLD_TOED_MAX_NEIGHBOURS", NUMBER(16, UINT16_MAX), "4096",             \
       CONFIG_TAKE_OVER, "hosts of the link known at once per engine")                              \
-    S("congestion", "TOEHOLD_TOED_CONGESTION", WORD("cubic|reno|bbr|dctcp"), "cubic",              \
+    S("congestion", "TOEHOLD_TOED_CONGESTION", WORD("cubic|reno|bbr|bbr3|dctcp"), "cubic",         \
       CONFIG_RELOAD, "congestion control of connections that request none")                        \
     S("ecn", "TOEHOLD_TOED_ECN", NUMBER(0, 2), "2", CONFIG_RELOAD,                                 \
       "as net.ipv4.tcp_ecn: 0 never, 1 requested, 2 when the peer requests it")                    \

@@ -84,6 +84,7 @@ static void test_values(void **state)
         {"toed", "rfc1337", "0", true},
         {"toed", "rfc1337", "yes", false},
         {"toed", "congestion", "bbr", true},
+        {"toed", "congestion", "bbr3", true},
         {"toed", "congestion", "bb", false},
         {"toed", "congestion", "bbr|dctcp", false},
         {"toed", "congestion", "", false},
@@ -154,7 +155,7 @@ static void test_messages_say_what_is_accepted(void **state)
     (void)state;
     assert_wants("toed", "mtu", "1", "a whole number from 576 to 9216");
     assert_wants("run", "slots", "3", "a power of two from 1 to 1048576");
-    assert_wants("toed", "congestion", "x", "cubic, reno, bbr or dctcp");
+    assert_wants("toed", "congestion", "x", "cubic, reno, bbr, bbr3 or dctcp");
     assert_wants("toed", "rfc1337", "x", "true or false");
     assert_wants("toed", "ip", "10.0.0.1/33", "a prefix length from 1 to 32");
     assert_wants("toed", "cpu", "x", "numbers of CPUs from 0 to 1023, such as 2,3");

@@ -103,7 +103,7 @@ static int limits_valid(const struct toec_config *c)
            c->max_listeners <= MAX_LISTENERS && c->max_time_wait <= MAX_FLOWS &&
            c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
            c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
-           (unsigned)c->cc <= TOEC_CC_BBR && c->home_index < c->home_count &&
+           (unsigned)c->cc <= TOEC_CC_BBR1 && c->home_index < c->home_count &&
            c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) && c->max_ao_keys <= MAX_AO_KEYS &&
            (c->max_ao_keys == 0 || c->ao) && c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE &&
            c->port_first <= c->port_last && c->mtu_probing >= TOEC_MTU_PROBING_OFF &&

@@ -46,7 +46,7 @@ static inline void ccb_init(struct ccbench *b, const struct toec_cc_ops *ops, un
     b->t.cc_ops = ops;
     ccb_record(b);
     if (ops->flags & TOEC_CC_RECORD)
-        b->t.cc.u.bbr = &b->record.bbr;
+        toec_cc_place(&b->t);
     ops->init(&b->t, b->now);
 }
 

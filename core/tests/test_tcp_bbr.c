@@ -54,7 +54,7 @@ static void path_init(double mbit, toec_time rtt, double buffer_bdp, double loss
     p.b.t.flags = TOEC_F_SACK;
     p.b.t.snd_una = p.b.t.snd_nxt = p.b.t.snd_max = 1000;
     p.b.t.iss = 999;
-    p.b.t.cc_ops = &toec_cc_bbr;
+    p.b.t.cc_ops = &toec_cc_bbr3;
     ccb_record(&p.b);
     toec_wheel_init(&p.tcp.pace_wheel, p.b.now << TOEC_PACE_SHIFT);
     toec_rtt_sample(&p.b.t, (toec_u32)(rtt >> 10));

@@ -18,7 +18,7 @@ static struct toec_cc_bbr *bbr(struct ccbench *b)
 
 static void begin_bbr(struct ccbench *b, unsigned state)
 {
-    ccb_init(b, &toec_cc_bbr, 20, 0.1);
+    ccb_init(b, &toec_cc_bbr3, 20, 0.1);
     bbr(b)->state = (toec_u8)state;
     bbr(b)->full_bw_reached = state != TOEC_BBR_STARTUP;
     bbr(b)->bw = bbr(b)->max_bw[1] = 1000000;
@@ -109,7 +109,7 @@ static void test_bbr_knows_nothing(void **state)
     struct ccbench b;
 
     (void)state;
-    ccb_init(&b, &toec_cc_bbr, 10, 0);
+    ccb_init(&b, &toec_cc_bbr3, 10, 0);
     assert_int_equal(toec_bbr_bdp(&b.t, 1000000, 256), toec_cc_initial_window(&b.t));
     assert_true(b.t.pace->rate > 0);
     before = *bbr(&b);
@@ -207,7 +207,7 @@ static void test_rates(void **state)
     ccb_init(&b, &toec_cc_newreno, 10, 0.01);
     toec_pace_set(&b.t, 0); /* not paced: always ready */
     assert_true(toec_pace_ready(0, &b.t, b.now));
-    ccb_init(&b, &toec_cc_bbr, 10, 0.01);
+    ccb_init(&b, &toec_cc_bbr3, 10, 0.01);
     toec_pace_set(&b.t, ~(toec_u64)0);
     assert_true(b.t.pace->rate == TOEC_PACE_MAX);
     b.t.state = TOEC_ESTABLISHED;

@@ -245,7 +245,7 @@ static void test_cubic_after_bbr(void **state)
     talk_init(&t);
     talk_flight(&t, 1, 10);
     s = t.s.host[0].stack;
-    assert_int_equal(toec_set_option(s, t.c->flow, TOEC_OPT_CC, TOEC_CC_BBR, t.s.now), 0);
+    assert_int_equal(toec_set_option(s, t.c->flow, TOEC_OPT_CC, TOEC_CC_BBR3, t.s.now), 0);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
     craft_pass(&t.s, 3600 * SEC);

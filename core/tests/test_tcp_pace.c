@@ -265,18 +265,19 @@ static void test_cwnd_is_kept(void **state)
  * under a limit. */
 static void test_initial_window_is_one_burst(void **state)
 {
-    unsigned limited;
+    unsigned i, limited;
     struct talk t;
 
     (void)state;
-    for (limited = 0; limited < 2; limited++) {
+    for (i = 0; i < 4; i++) {
+        limited = i & 1;
         talk_init(&t);
         t.sack = 1;
         t.wscale = 9;
         t.rtt = 100 * MSEC;
         t.s.host[0].tx_buf = 1 << 20;
         talk_passive(&t);
-        talk_set(&t, TOEC_OPT_CC, TOEC_CC_BBR);
+        talk_set(&t, TOEC_OPT_CC, i & 2 ? TOEC_CC_BBR1 : TOEC_CC_BBR3);
         if (limited)
             assert_int_equal(set_rate(&t, 1000000), 0);
         talk_send(&t, 40 * MSS);

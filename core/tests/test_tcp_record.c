@@ -273,22 +273,33 @@ static void test_without_room_for_gaps(void **state)
 /* BBR keeps a record for its own state, idle or not; a change to another algorithm returns it. */
 static void test_bbr_needs_one(void **state)
 {
+    static const enum toec_cc versions[] = {TOEC_CC_BBR3, TOEC_CC_BBR1};
+    struct toec_stack *stack;
     struct talk t;
+    unsigned i;
 
     (void)state;
-    talk_init(&t);
-    t.s.host[0].cfg.cc = TOEC_CC_BBR;
-    talk_passive(&t);
-    assert_int_equal(usage(&t.s).records, 1);
-    craft_pass(&t.s, 10 * SEC);
-    assert_int_equal(usage(&t.s).records, 1);
-    assert_int_equal(
-        toec_set_option(t.s.host[0].stack, t.c->flow, TOEC_OPT_CC, TOEC_CC_CUBIC, t.s.now), 0);
-    talk_send(&t, 100);
-    talk_say(&t, F_ACK, 0, 100, 0);
-    craft_pass(&t.s, 10 * SEC);
-    assert_int_equal(usage(&t.s).records, 0);
-    talk_end(&t);
+    for (i = 0; i < 2; i++) {
+        talk_init(&t);
+        t.s.host[0].cfg.cc = versions[i];
+        talk_passive(&t);
+        stack = t.s.host[0].stack;
+        assert_int_equal(talk_info(&t).cc, versions[i]);
+        assert_int_equal(usage(&t.s).records, 1);
+        craft_pass(&t.s, 10 * SEC);
+        assert_int_equal(usage(&t.s).records, 1);
+        /* the other version keeps the record */
+        assert_int_equal(toec_set_option(stack, t.c->flow, TOEC_OPT_CC, versions[1 - i], t.s.now),
+                         0);
+        assert_int_equal(talk_info(&t).cc, versions[1 - i]);
+        assert_int_equal(usage(&t.s).records, 1);
+        assert_int_equal(toec_set_option(stack, t.c->flow, TOEC_OPT_CC, TOEC_CC_CUBIC, t.s.now), 0);
+        talk_send(&t, 100);
+        talk_say(&t, F_ACK, 0, 100, 0);
+        craft_pass(&t.s, 10 * SEC);
+        assert_int_equal(usage(&t.s).records, 0);
+        talk_end(&t);
+    }
 }
 
 /* Without a free record a flow begins with NewReno, and cannot change to BBR. */
@@ -302,7 +313,7 @@ static void test_bbr_without_one(void **state)
 
     (void)state;
     sim_init(&s, 2);
-    s.host[0].cfg.cc = TOEC_CC_BBR;
+    s.host[0].cfg.cc = TOEC_CC_BBR3;
     s.host[0].cfg.max_records = 1;
     sim_start(&s);
     sim_listen(&s, 1, 80, 0, 0);
@@ -311,15 +322,15 @@ static void test_bbr_without_one(void **state)
         c[i] = sim_connect(&s, 0, 80);
         sim_run(&s, 1 * SEC);
         toec_flow_info(stack, c[i]->flow, &info);
-        assert_int_equal(info.cc, i ? TOEC_CC_NEWRENO : TOEC_CC_BBR);
+        assert_int_equal(info.cc, i ? TOEC_CC_NEWRENO : TOEC_CC_BBR3);
         assert_int_equal(sim_count(&s, 0, TOEC_C_tcp_no_record), i);
     }
-    assert_int_equal(toec_set_option(stack, c[1]->flow, TOEC_OPT_CC, TOEC_CC_BBR, s.now),
+    assert_int_equal(toec_set_option(stack, c[1]->flow, TOEC_OPT_CC, TOEC_CC_BBR3, s.now),
                      TOEC_E_NOBUFS);
     toec_flow_info(stack, c[1]->flow, &info);
     assert_int_equal(info.cc, TOEC_CC_NEWRENO);
     conn_abort(c[0]);
-    assert_int_equal(toec_set_option(stack, c[1]->flow, TOEC_OPT_CC, TOEC_CC_BBR, s.now), 0);
+    assert_int_equal(toec_set_option(stack, c[1]->flow, TOEC_OPT_CC, TOEC_CC_BBR3, s.now), 0);
     conn_abort(c[1]);
     sim_run(&s, 1 * SEC);
     sim_stop(&s);

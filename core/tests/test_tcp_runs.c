@@ -157,6 +157,31 @@ static void test_nothing_alike(void **state)
     talk_end(&t);
 }
 
+/* ... the newest run absorbs new data, and has its time. The older data in it, when delivered,
+ * gives no RTT sample and does not pass for the new data: nothing sent since is lost. */
+static void test_absorbed_data_is_older(void **state)
+{
+    struct toec_news news;
+    struct talk t;
+    struct toec_tcb *f = fill(&t, TOEC_RUNS, TOEC_RUN_SACKED, TOEC_RUN_LOST, &news);
+    struct toec_stack *stack = t.s.host[0].stack;
+    toec_u32 xmit = toec_episode_get(stack, f, t.s.now)->xmit_ts;
+
+    (void)state;
+    toec_runs_sent(stack, f, f->snd_max + STEP, t.s.now);
+    f->snd_max += STEP;
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_scoreboard_full), 1);
+    assert_int_equal(f->rack.n, TOEC_RUNS);
+    news.stamp += 10000; /* a tenth of the RTT later */
+    news.now += 10 * MSEC;
+    sacked(&t, f, (TOEC_RUNS - 1) * STEP, (TOEC_RUNS + 1) * STEP, &news);
+    assert_int_equal(news.delivered, 2 * STEP);
+    assert_int_equal(news.run_rtt, 0);
+    assert_int_equal(f->rack.episode->xmit_ts, xmit);
+    assert_sound(f);
+    talk_end(&t);
+}
+
 /* A SACK that needs no additional run is recorded in a full record too, without merging. */
 static void test_whole_runs_need_no_room(void **state)
 {
@@ -204,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_merged_runs_give_no_rtt),
         cmocka_unit_test(test_unmerged_runs_still_do),
         cmocka_unit_test(test_nothing_alike),
+        cmocka_unit_test(test_absorbed_data_is_older),
         cmocka_unit_test(test_whole_runs_need_no_room),
         cmocka_unit_test(test_one_run_of_room),
     };

@@ -201,8 +201,8 @@ static void test_many_blocks(void **state)
 
     (void)state;
     begin(&t, 10);
-    for (i = 0; i < 200; i++) {
-        b[0] = 100 + i * 70;
+    for (i = 0; i < 300; i++) {
+        b[0] = 100 + i * 48;
         b[1] = b[0] + 1;
         talk_sack(&t, 0, 0, b);
         assert_true(t.c->flow->rack.n <= TOEC_RUNS);

@@ -120,7 +120,7 @@ static void test_probe_rtt(void **state)
 
     (void)state;
     talk_init(&t);
-    t.s.host[0].cfg.cc = TOEC_CC_BBR;
+    t.s.host[0].cfg.cc = TOEC_CC_BBR3;
     begin(&t, 1, 2);
     b = t.c->flow->cc.u.bbr;
     talk_send(&t, MSS);
@@ -179,7 +179,7 @@ static void test_change_to_bbr(void **state)
     k = &t.c->flow->rack;
     for (i = 0; i < k->n; i++)
         memset(&k->run[i].rate, 0xa5, sizeof(k->run[i].rate));
-    talk_set(&t, TOEC_OPT_CC, TOEC_CC_BBR);
+    talk_set(&t, TOEC_OPT_CC, TOEC_CC_BBR3);
     craft_pass(&t.s, RTT);
     talk_say(&t, F_ACK, 0, 10 * MSS, 0);
     assert_in_range(talk_info(&t).delivery_rate, 10 * MSS * 9, 10 * MSS * 11); /* in 100 ms */

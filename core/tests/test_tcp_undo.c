@@ -61,6 +61,56 @@ static void test_eifel_fast(void **state)
     }
 }
 
+/* Takes what was sent; returns the last segment, which must be one at stream offset `first`. */
+static struct tseg last_from(struct talk *t, uint32_t first)
+{
+    struct tseg g, found;
+    int n = 0;
+
+    memset(&found, 0, sizeof(found));
+    while (craft_next(&t->s, &g)) {
+        if (g.seq != t->iss + 1 + first)
+            continue;
+        found = g;
+        n++;
+    }
+    assert_int_equal(n, 1);
+    return found;
+}
+
+/* A recovery begins while the retransmission of an earlier loss is in flight: the ACK that this one
+ * causes echoes a timestamp older than the new recovery's first retransmission. It shows no
+ * original. */
+static void test_eifel_of_an_earlier_loss(void **state)
+{
+    uint32_t old = 0, earlier;
+    struct talk t;
+
+    (void)state;
+    begin_ts(&t, &old);
+    talk_send(&t, 20 * 1448);
+    t.tsecr = old;
+    talk_sack(&t, 0, 0, (uint32_t[]){1448, 9 * 1448, 0, 0}); /* segment 0 is lost */
+    t.tsecr = last_from(&t, 0).tsval;
+    craft_pass(&t.s, RTT);
+    talk_sack(&t, 0, 9 * 1448, (uint32_t[]){11 * 1448, 13 * 1448, 0, 0}); /* ... 9 and 10, too */
+    earlier = last_from(&t, 10 * 1448).tsval;
+    craft_pass(&t.s, 10 * MSEC);
+    /* the recovery ends, which was about 0 to 9 */
+    talk_sack(&t, 0, 10 * 1448, (uint32_t[]){11 * 1448, 13 * 1448, 0, 0});
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 1);
+    talk_skip(&t);
+    craft_pass(&t.s, 80 * MSEC);
+    talk_sack(&t, 0, 10 * 1448, (uint32_t[]){14 * 1448, 15 * 1448, 11 * 1448, 13 * 1448, 0, 0});
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_fast_recoveries), 2);
+    (void)last_from(&t, 13 * 1448);
+    craft_pass(&t.s, 5 * MSEC);
+    t.tsecr = earlier; /* the retransmission of 10 has arrived */
+    talk_sack(&t, 0, 13 * 1448, (uint32_t[]){14 * 1448, 15 * 1448, 0, 0});
+    assert_int_equal(talk_count(&t, TOEC_C_tcp_spurious_recoveries), 0);
+    talk_end(&t);
+}
+
 /* ... also after a timeout: nothing else is retransmitted. */
 static void test_eifel_timeout(void **state)
 {
@@ -247,10 +297,15 @@ static void test_late_before_output(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_eifel_fast),     cmocka_unit_test(test_eifel_timeout),
-        cmocka_unit_test(test_frto_sack),      cmocka_unit_test(test_frto_basic),
-        cmocka_unit_test(test_frto_real_loss), cmocka_unit_test(test_dsack),
-        cmocka_unit_test(test_dsack_for_some), cmocka_unit_test(test_late_before_output),
+        cmocka_unit_test(test_eifel_fast),
+        cmocka_unit_test(test_eifel_of_an_earlier_loss),
+        cmocka_unit_test(test_eifel_timeout),
+        cmocka_unit_test(test_frto_sack),
+        cmocka_unit_test(test_frto_basic),
+        cmocka_unit_test(test_frto_real_loss),
+        cmocka_unit_test(test_dsack),
+        cmocka_unit_test(test_dsack_for_some),
+        cmocka_unit_test(test_late_before_output),
     };
 
     return cmocka_run_group_tests_name("tcp_undo", tests, 0, 0);

@@ -254,15 +254,17 @@ static void test_congestion_control_by_name(void **state)
     assert_int_equal(toe_getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
     assert_string_equal(name, "reno");
     assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr", 3), 0);
-    expect_option(1, TOE_OPT_CC, 3);
+    expect_option(1, TOE_OPT_CC, 4);
+    assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "bbr3", 4), 0);
+    expect_option(2, TOE_OPT_CC, 3);
     assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "dctcp", 5), 0);
-    expect_option(2, TOE_OPT_CC, 2);
+    expect_option(3, TOE_OPT_CC, 2);
     assert_int_equal(toe_setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "cubic", 5), 0);
-    expect_option(3, TOE_OPT_CC, 0);
+    expect_option(4, TOE_OPT_CC, 0);
     /* the TOE's default, which the flow's record names */
     sock->opts.cc = 0;
     fake.has_record = true;
-    fake.record = (struct toedev_flow_record){.cc = 3};
+    fake.record = (struct toedev_flow_record){.cc = 4};
     assert_int_equal(toe_getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &len), 0);
     assert_string_equal(name, "bbr");
 }

@@ -280,7 +280,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)toec_shutdown(hosts[0].stack, c[0]->flow, now);
     (void)toec_close(hosts[0].stack, c[2]->flow, now);
     (void)toec_urgent(hosts[0].stack, c[3]->flow, now);
-    c[4] = connect_to(81, TOEC_CC_BBR);
+    c[4] = connect_to(81, TOEC_CC_BBR1);
     (void)connect_to(80, TOEC_CC_CUBIC);
     talk(3, 2);
     keep(1);

@@ -17,7 +17,7 @@ from tests.lab.robot import PORT, Robot
 pytestmark = pytest.mark.toehold_only
 
 SO_MAX_PACING_RATE = 47
-NAMES = ["cubic", "reno", "dctcp", "bbr"]
+NAMES = ["cubic", "reno", "dctcp", "bbr", "bbr3"]
 
 # struct tcp_info (linux/tcp.h): offset of the rates
 TCP_INFO_LEN = 232
@@ -66,7 +66,7 @@ def test_by_name_before_connecting(lab, robot, peer_listener, name):
         assert name_of(robot) == name
         pump(robot, peer, 1 << 20)
         proc.wait_until(lambda: rates(robot)["delivery"] > 0, "a delivery rate")
-        if name == "bbr":
+        if name.startswith("bbr"):
             proc.wait_until(lambda: rates(robot)["pacing"] != NONE, "a rate of pacing")
         else:  # only BBR is paced by default
             assert rates(robot)["pacing"] == NONE

@@ -17,8 +17,15 @@ extern "C" {
 struct toec_stack;
 
 /* Congestion control: CUBIC (RFC 9438), NewReno (RFC 5681, RFC 6582), DCTCP (RFC 8257), BBR version
- * 3 (draft-ietf-ccwg-bbr). */
-enum toec_cc { TOEC_CC_CUBIC = 0, TOEC_CC_NEWRENO = 1, TOEC_CC_DCTCP = 2, TOEC_CC_BBR = 3 };
+ * 3 (draft-ietf-ccwg-bbr), BBR version 1, which is the "bbr" of Linux
+ * (draft-cardwell-iccrg-bbr-congestion-control-00). */
+enum toec_cc {
+    TOEC_CC_CUBIC = 0,
+    TOEC_CC_NEWRENO = 1,
+    TOEC_CC_DCTCP = 2,
+    TOEC_CC_BBR3 = 3,
+    TOEC_CC_BBR1 = 4
+};
 
 /*
  * Explicit Congestion Notification (RFC 3168), with the modes of net.ipv4.tcp_ecn of Linux: off

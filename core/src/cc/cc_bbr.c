@@ -485,8 +485,8 @@ static void bbr_restart(struct toec_tcb *t, toec_u32 idle, toec_time now)
         check_probe_rtt_done(t, toec_stamp(now));
 }
 
-const struct toec_cc_ops toec_cc_bbr = {
-    "bbr",         TOEC_CC_OWN_CWND | TOEC_CC_PACED | TOEC_CC_RATE | TOEC_CC_RECORD,
+const struct toec_cc_ops toec_cc_bbr3 = {
+    "bbr3",        TOEC_CC_OWN_CWND | TOEC_CC_PACED | TOEC_CC_RATE | TOEC_CC_RECORD,
     bbr_init,      bbr_acked,
     bbr_congested, 0,
     bbr_undo,      bbr_recovered,

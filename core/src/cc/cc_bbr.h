@@ -5,7 +5,7 @@
 
 #include "tcp_cc.h"
 
-extern const struct toec_cc_ops toec_cc_bbr;
+extern const struct toec_cc_ops toec_cc_bbr3;
 
 /* Handles too much loss in ProbeBW_UP. */
 void toec_bbr_probe_failed(struct toec_tcb *t, toec_time now);

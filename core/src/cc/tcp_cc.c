@@ -7,6 +7,7 @@
 
 #include "../tcp/tcb.h"
 #include "cc_bbr.h"
+#include "cc_bbr1.h"
 #include "cc_cubic.h"
 #include "cc_dctcp.h"
 #include "cc_newreno.h"
@@ -16,7 +17,8 @@ static const struct toec_cc_ops *const algorithms[TOEC_CC_COUNT] = {
     &toec_cc_cubic,   /* TOEC_CC_CUBIC */
     &toec_cc_newreno, /* TOEC_CC_NEWRENO */
     &toec_cc_dctcp,   /* TOEC_CC_DCTCP */
-    &toec_cc_bbr      /* TOEC_CC_BBR */
+    &toec_cc_bbr3,    /* TOEC_CC_BBR3 */
+    &toec_cc_bbr1     /* TOEC_CC_BBR1 */
 };
 
 const struct toec_cc_ops *toec_cc_get(unsigned n)
@@ -36,6 +38,14 @@ toec_u32 toec_cc_initial_window(const struct toec_tcb *t)
     return TOEC_MIN(iw, cap); /* R6928-01, R5681-01 */
 }
 
+void toec_cc_place(struct toec_tcb *t)
+{
+    if (t->cc_ops == &toec_cc_bbr1)
+        t->cc.u.bbr1 = &t->rack.record->model.bbr1;
+    else
+        t->cc.u.bbr = &t->rack.record->model.bbr;
+}
+
 /* Initialises the state of algorithm ops; returns 0, or -1 when no record is free for it. */
 static int make_state(struct toec_stack *s, struct toec_tcb *t, const struct toec_cc_ops *ops)
 {
@@ -45,7 +55,7 @@ static int make_state(struct toec_stack *s, struct toec_tcb *t, const struct toe
         r = toec_record_borrow(s, t);
         if (!r)
             return -1;
-        memset(&r->bbr, 0, sizeof(r->bbr));
+        memset(&r->model, 0, sizeof(r->model));
         memset(&r->rate, 0, sizeof(r->rate));
     }
     if (ops->flags & TOEC_CC_PACED)
@@ -58,7 +68,7 @@ static int make_state(struct toec_stack *s, struct toec_tcb *t, const struct toe
     }
     t->cc.hs_phase = TOEC_HS_OVER;
     if (r)
-        t->cc.u.bbr = &r->bbr;
+        toec_cc_place(t);
     t->cc.sampling = (ops->flags & TOEC_CC_RATE) != 0;
     return 0;
 }

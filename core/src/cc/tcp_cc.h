@@ -22,6 +22,7 @@
 #ifndef TOE_TCP_CC_H
 #define TOE_TCP_CC_H
 
+#include "cc_bbr1_state.h"
 #include "cc_bbr_state.h"
 #include "tcp_rate.h"
 
@@ -104,8 +105,9 @@ struct toec_cc_state {
         struct toec_cc_newreno newreno;
         struct toec_cc_cubic cubic;
         struct toec_cc_dctcp dctcp;
-        struct toec_cc_bbr *bbr; /* in the flow's record */
-    } u;                         /* private to the algorithm of a flow; all 0 before init */
+        struct toec_cc_bbr *bbr; /* version 3, in the flow's record */
+        struct toec_cc_bbr1 *bbr1;
+    } u; /* private to the algorithm of a flow; all 0 before init */
 };
 
 /* toec_cc_ops.flags */
@@ -138,11 +140,14 @@ struct toec_cc_ops {
     void (*lost)(struct toec_tcb *t, const struct toec_tx_mark *m, toec_u32 bytes, toec_time now);
 };
 
-#define TOEC_CC_COUNT 4
+#define TOEC_CC_COUNT 5
 
 /* Returns the algorithm with this number (enum toec_cc), or 0. */
 const struct toec_cc_ops *toec_cc_get(unsigned n);
 
+/* Points the flow's algorithm, which keeps its state in a record (TOEC_CC_RECORD), to that state.
+ */
+void toec_cc_place(struct toec_tcb *t);
 /* Starts congestion control of a flow. If its algorithm needs a record and none is free, the flow
  * uses NewReno instead (counted). */
 void toec_cc_start(struct toec_stack *s, struct toec_tcb *t, toec_time now);

@@ -6,6 +6,7 @@
 #include "restore_flow.h"
 
 #include "../cc/cc_bbr.h"
+#include "../cc/cc_bbr1.h"
 #include "../cc/cc_cubic.h"
 #include "../cc/cc_dctcp.h"
 #include "../cc/cc_newreno.h"
@@ -121,8 +122,8 @@ const char *toec_restore_flow(struct toec_restoring *r)
     if (toec_image_number(&r->in, TOEC_TAG_GAPS) && !toec_ooo_more(r->s, t))
         return "the image has more flows with gaps than there is room for";
     if (t->rack.record)
-        memset(&t->rack.record->bbr, 0,
-               sizeof(*t->rack.record) - TOEC_OFFSETOF(struct toec_record, bbr));
+        memset(&t->rack.record->model, 0,
+               sizeof(*t->rack.record) - TOEC_OFFSETOF(struct toec_record, model));
     take_path(r, t);
     return take_owner(r, t);
 }
@@ -131,9 +132,13 @@ const char *toec_restore_flow(struct toec_restoring *r)
 
 static const char *take_bbr(struct toec_restoring *r, struct toec_tcb *t)
 {
-    if (!(t->cc_ops->flags & TOEC_CC_RECORD) || !t->rack.record)
+    int first = r->in.type == TOEC_REC_BBR1;
+
+    if (t->cc_ops != (first ? &toec_cc_bbr1 : &toec_cc_bbr3) || !t->rack.record)
         return DAMAGED;
-    t->cc.u.bbr = &t->rack.record->bbr;
+    toec_cc_place(t);
+    if (first)
+        return take(r, &toec_t_bbr1, t->cc.u.bbr1) ? DAMAGED : 0;
     return take(r, &toec_t_bbr, t->cc.u.bbr) ? DAMAGED : 0;
 }
 
@@ -220,7 +225,8 @@ const char *toec_restore_part(struct toec_restoring *r)
 {
     struct toec_tcb *t = r->flow;
 
-    if ((r->in.type < TOEC_REC_CWV || r->in.type > TOEC_REC_GAP) && r->in.type != TOEC_REC_EOR)
+    if ((r->in.type < TOEC_REC_CWV || r->in.type > TOEC_REC_GAP) && r->in.type != TOEC_REC_EOR &&
+        r->in.type != TOEC_REC_BBR1)
         return 0; /* a record of a later version */
     if (!t)
         return "the image is damaged: it begins in the middle of a flow";
@@ -228,6 +234,7 @@ const char *toec_restore_part(struct toec_restoring *r)
     case TOEC_REC_CWV:
         return take(r, &toec_t_cwv, &t->stage.cwv) ? DAMAGED : 0;
     case TOEC_REC_BBR:
+    case TOEC_REC_BBR1:
         return take_bbr(r, t);
     case TOEC_REC_PACE:
         return take_pace(r, t);
@@ -320,10 +327,25 @@ static int recovery_sound(const struct toec_tcb *t)
     return k->sacked == marked(t, TOEC_RUN_SACKED) && k->lost == marked(t, TOEC_RUN_LOST);
 }
 
+/* Checks the state of BBR of an established flow. */
+static int bbr_sound(const struct toec_tcb *t)
+{
+    const struct toec_cc_bbr1 *f = t->cc.u.bbr1;
+    const struct toec_cc_bbr *b = t->cc.u.bbr;
+
+    if (t->cc_ops == &toec_cc_bbr1)
+        return f && f->state < TOEC_BBR1_STATES && f->cycle < TOEC_BBR1_CYCLE &&
+               f->extra_acked_now <= 1 && f->lt_bw <= TOEC_PACE_MAX &&
+               f->best[0].bw <= TOEC_PACE_MAX && f->best[1].bw <= TOEC_PACE_MAX &&
+               f->best[2].bw <= TOEC_PACE_MAX;
+    return b && b->state < TOEC_BBR_NONE && b->undo_state <= TOEC_BBR_NONE &&
+           b->bw_probe_up_rounds <= 30 && b->bw <= TOEC_PACE_MAX && b->max_bw[0] <= TOEC_PACE_MAX &&
+           b->max_bw[1] <= TOEC_PACE_MAX;
+}
+
 static int cc_sound(const struct toec_tcb *t)
 {
     const struct toec_pace *p = t->pace;
-    const struct toec_cc_bbr *b;
 
     if (p && p->rate && (p->quantum == 0 || p->rate > TOEC_PACE_MAX || p->rate < 1000))
         return 0;
@@ -337,10 +359,7 @@ static int cc_sound(const struct toec_tcb *t)
         return 0;
     if (!(t->cc_ops->flags & TOEC_CC_RECORD))
         return 1;
-    b = t->cc.u.bbr;
-    return b && b->state < TOEC_BBR_NONE && b->undo_state <= TOEC_BBR_NONE &&
-           b->bw_probe_up_rounds <= 30 && b->bw <= TOEC_PACE_MAX && b->max_bw[0] <= TOEC_PACE_MAX &&
-           b->max_bw[1] <= TOEC_PACE_MAX;
+    return bbr_sound(t);
 }
 
 static int segments_sound(const struct toec_tcb *t)

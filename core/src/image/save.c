@@ -2,6 +2,8 @@
 /* save.c - writes a stack as an image, from which another stack continues: see save.h. */
 #include "save.h"
 
+#include "../cc/cc_bbr.h"
+#include "../cc/cc_bbr1.h"
 #include "../cc/cc_cubic.h"
 #include "../cc/cc_dctcp.h"
 #include "../cc/cc_newreno.h"
@@ -243,7 +245,9 @@ static void save_cc(struct toec_image_out *o, const struct toec_tcb *t)
         whole(o, TOEC_REC_CUBIC, &toec_t_cubic, &t->cc.u.cubic);
     else if (t->cc_ops == &toec_cc_dctcp)
         whole(o, TOEC_REC_DCTCP, &toec_t_dctcp, &t->cc.u.dctcp);
-    else if (t->cc.u.bbr)
+    else if (t->cc_ops == &toec_cc_bbr1 && t->cc.u.bbr1)
+        whole(o, TOEC_REC_BBR1, &toec_t_bbr1, t->cc.u.bbr1);
+    else if (t->cc_ops == &toec_cc_bbr3 && t->cc.u.bbr)
         whole(o, TOEC_REC_BBR, &toec_t_bbr, t->cc.u.bbr);
     if (t->rack.record && toec_rate_wanted(t))
         whole(o, TOEC_REC_RATE, &toec_t_rate, toec_rate_of(t));

@@ -51,7 +51,8 @@ enum {
     TOEC_REC_AO_KEY,      /* TCP-AO: a key, before the record of its owner */
     TOEC_REC_AO,          /* TCP-AO: of the preceding flow or TIME-WAIT entry */
     TOEC_REC_AO_LISTENER, /* TCP-AO: of a listener, before flows */
-    TOEC_REC_EOR          /* a record boundary of the preceding flow */
+    TOEC_REC_EOR,         /* a record boundary of the preceding flow */
+    TOEC_REC_BBR1         /* of the preceding flow, in the place of BBR */
 };
 
 /* Fields in addition to those of the tables. */

@@ -3,6 +3,7 @@
 #include "save_tables.h"
 
 #include "../cc/cc_bbr.h"
+#include "../cc/cc_bbr1.h"
 #include "../cc/cc_cubic.h"
 #include "../cc/cc_dctcp.h"
 #include "../cc/cc_newreno.h"
@@ -317,6 +318,50 @@ static const struct toec_field bbr_rows[] = {
     N(53, struct toec_cc_bbr, idle_restart),
 };
 const struct toec_table toec_t_bbr = TABLE(bbr_rows);
+
+static const struct toec_field bbr1_rows[] = {
+    N(1, struct toec_cc_bbr1, best[0].bw),
+    N(2, struct toec_cc_bbr1, best[0].round),
+    N(3, struct toec_cc_bbr1, best[1].bw),
+    N(4, struct toec_cc_bbr1, best[1].round),
+    N(5, struct toec_cc_bbr1, best[2].bw),
+    N(6, struct toec_cc_bbr1, best[2].round),
+    N(7, struct toec_cc_bbr1, full_bw),
+    N(8, struct toec_cc_bbr1, lt_bw),
+    N(9, struct toec_cc_bbr1, min_rtt),
+    N(10, struct toec_cc_bbr1, min_rtt_stamp),
+    N(11, struct toec_cc_bbr1, probe_rtt_done_stamp),
+    N(12, struct toec_cc_bbr1, next_round_delivered),
+    N(13, struct toec_cc_bbr1, round_count),
+    N(14, struct toec_cc_bbr1, cycle_stamp),
+    N(15, struct toec_cc_bbr1, prior_cwnd),
+    N(16, struct toec_cc_bbr1, extra_acked[0]),
+    N(17, struct toec_cc_bbr1, extra_acked[1]),
+    N(18, struct toec_cc_bbr1, extra_acked_start),
+    N(19, struct toec_cc_bbr1, extra_acked_delivered),
+    N(20, struct toec_cc_bbr1, lt_stamp),
+    N(21, struct toec_cc_bbr1, lt_delivered),
+    N(22, struct toec_cc_bbr1, lt_lost),
+    N(23, struct toec_cc_bbr1, random),
+    N(24, struct toec_cc_bbr1, state),
+    N(25, struct toec_cc_bbr1, cycle),
+    N(26, struct toec_cc_bbr1, full_bw_count),
+    N(27, struct toec_cc_bbr1, full_bw_reached),
+    N(28, struct toec_cc_bbr1, round_start),
+    N(29, struct toec_cc_bbr1, recovering),
+    N(30, struct toec_cc_bbr1, conserving),
+    N(31, struct toec_cc_bbr1, probe_rtt_done_set),
+    N(32, struct toec_cc_bbr1, probe_rtt_round_done),
+    N(33, struct toec_cc_bbr1, idle_restart),
+    N(34, struct toec_cc_bbr1, extra_acked_rounds),
+    N(35, struct toec_cc_bbr1, extra_acked_now),
+    N(36, struct toec_cc_bbr1, lt_sampling),
+    N(37, struct toec_cc_bbr1, lt_used),
+    N(38, struct toec_cc_bbr1, lt_rounds),
+    N(39, struct toec_cc_bbr1, rtt_seen),
+    N(40, struct toec_cc_bbr1, startup_lost),
+};
+const struct toec_table toec_t_bbr1 = TABLE(bbr1_rows);
 
 static const struct toec_field rate_rows[] = {
     N(1, struct toec_tcp_rate, delivered),      N(2, struct toec_tcp_rate, delivered_at),

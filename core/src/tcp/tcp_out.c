@@ -192,8 +192,9 @@ static int send_again(struct toec_stack *s, struct toec_tcb *t, toec_u32 start, 
     t->tally.rtx_bytes += end - start - (toec_u32)TOEC_SEQ_GT(end, t->snd_end);
     t->flags &= ~TOEC_F_RTT; /* R6298-06: Karn; the next ACK may be measured by its timestamp */
     t->rtt_seq = t->snd_una;
+    (void)toec_episode_get(s, t, now); /* a tail loss probe may begin it */
+    toec_undo_resent(t, start, now);
     toec_runs_resent(s, t, start, end, now);
-    toec_undo_resent(t, now);
     /* The fast retransmit restarts the timer, and so does the next one if that is lost (RFC 6675 6;
      * as in Linux). Otherwise a timeout could occur while it is in flight. */
     if ((t->flags & TOEC_F_FAST) && start == t->snd_una && !t->rack.episode->partial)
@@ -268,14 +269,20 @@ static int resend_head(struct toec_stack *s, struct toec_tcb *t, toec_time now)
     return r ? r : STEP_SENT;
 }
 
+/* Marks rate samples of what is in flight as limited by the application. */
+static void note_app_limited(struct toec_tcb *t)
+{
+    if (toec_rate_wanted(t) && toec_pipe(t) < t->cwnd)
+        toec_rate_app_limited(t, toec_pipe(t));
+}
+
 /* There is neither new data nor anything to retransmit: the application is the limit. */
 static int application_limited(struct toec_tcb *t, toec_u32 ready)
 {
     if (ready || (t->flags & (TOEC_F_FAST | TOEC_F_SACKED)))
         return 0;
     t->flags &= ~TOEC_F_CWND_LIM;
-    if (toec_rate_wanted(t) && toec_pipe(t) < t->cwnd)
-        toec_rate_app_limited(t, toec_pipe(t));
+    note_app_limited(t);
     return 1;
 }
 
@@ -383,8 +390,10 @@ static int output_data(struct toec_stack *s, struct toec_tcb *t, toec_time now)
         r = resend_lost(s, t, ready, now);
         if (r != STEP_APART)
             continue;
-        if (ready == 0)
+        if (ready == 0) { /* ... and all that is lost has been sent again */
+            note_app_limited(t);
             return 0;
+        }
         t->flags &= ~TOEC_F_CWND_LIM;
         r = probe_path(s, t, ready, room, now);
         if (r == STEP_APART)

@@ -21,15 +21,18 @@ static int sent_after(toec_u32 t1, toec_u32 seq1, toec_u32 t2, toec_u32 seq2)
     return TOEC_SEQ_GT(t1, t2) || (t1 == t2 && TOEC_SEQ_GT(seq1, seq2));
 }
 
-/* Returns not 0 when the ACK may be for an earlier transmission of this run, so that its RTT is not
- * valid (R8985-03). Stamps hold 22 bits of a tick. An ACK of SACKed data echoes a timestamp from
- * before the gap (RFC 7323 4.3); then only the RTT can decide, as in Linux. */
+/* Returns not 0 when the ACK may be for an earlier transmission than the run's time says, so that
+ * its RTT is not valid (R8985-03): of a retransmission for the original, of merged runs for older
+ * data. Stamps hold 22 bits of a tick. An ACK of SACKed data echoes a timestamp from before the gap
+ * (RFC 7323 4.3); then only the RTT can decide, as in Linux. */
 static int ambiguous(const struct toec_tcb *t, const struct toec_run *r, toec_u32 rtt,
                      const struct toec_news *n)
 {
-    if (!(r->marks & TOEC_RUN_RTX))
+    int again = (r->marks & TOEC_RUN_RTX) != 0;
+
+    if (!again && !(r->rate.in_flight & TOEC_TX_MERGED))
         return 0;
-    if (n->has_ts && !n->by_sack && (toec_i32)((n->tsecr - (r->sent >> 10)) << 10) < 0)
+    if (again && n->has_ts && !n->by_sack && (toec_i32)((n->tsecr - (r->sent >> 10)) << 10) < 0)
         return 1;
     return (toec_i32)rtt < (toec_i32)t->min_rtt; /* -1: see toec_runs_resent() */
 }

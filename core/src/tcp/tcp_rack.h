@@ -12,9 +12,10 @@
  *
  * The TCB has room for TOEC_RUNS_OWN runs, enough for request-response traffic. A flow that needs
  * more borrows a record of TOEC_RUNS runs from the stack's pool, until its timer finds it idle. A
- * flight needs at most 33 runs, every SACKed block two more. When a record is full, neighbours with
- * equal marks are merged and get the later of their times: losses are then detected later, never
- * falsely. When no neighbours have equal marks, SACK information is discarded
+ * flight needs at most 33 runs, every SACKed block two more: there is room for the TOEC_OOO_MAX
+ * blocks of a receiver of core/. When a record is full, neighbours with equal marks are merged and
+ * get the later of their times: losses are then detected later, and an RTT below the minimum is no
+ * sample (TOEC_TX_MERGED). When no neighbours have equal marks, SACK information is discarded
  * (tcp_scoreboard_full). That costs a needless retransmission, never data.
  *
  * While no run is marked and no recovery is in progress, ACKs do not touch the record. Runs below
@@ -34,7 +35,7 @@ struct toec_seg;
 struct toec_info;
 
 #ifndef TOEC_RUNS /* tests/proofs/ uses fewer */
-#define TOEC_RUNS 128u
+#define TOEC_RUNS 224u
 #endif
 #define TOEC_RUNS_OWN 1u
 
@@ -52,7 +53,10 @@ struct toec_run {
 /* Borrowed by a flow while it has more runs than fit in the TCB. */
 struct toec_record {
     struct toec_run run[TOEC_RUNS];
-    struct toec_cc_bbr bbr;    /* BBR's state; a flow that uses BBR keeps its record */
+    union {
+        struct toec_cc_bbr bbr; /* version 3 */
+        struct toec_cc_bbr1 bbr1;
+    } model;                   /* BBR's state; a flow that uses BBR keeps its record */
     struct toec_tcp_rate rate; /* with toec_rate_wanted(); such a flow keeps its record, too */
 };
 

@@ -220,7 +220,7 @@ TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 
     struct toec_rack *k = &t->rack;
     struct toec_episode *e = k->episode;
     struct toec_run *r = &k->run[k->n];
-    toec_u32 stamp = toec_stamp(now);
+    toec_u32 stamp = toec_stamp(now), absorbs = 0;
 
     if (t->snd_una == t->snd_max) {
         k->n = 0;
@@ -240,6 +240,7 @@ TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 
             if (r->marks & TOEC_RUN_LOST)
                 k->lost -= t->snd_max - start_of(t, k->n);
             note_marks(t);
+            absorbs = TOEC_TX_MERGED; /* its time is later than that of older data in it */
             TOEC_COUNT(s, tcp_scoreboard_full);
         }
     }
@@ -255,6 +256,7 @@ TOEC_NOINLINE void begin_run(struct toec_stack *s, struct toec_tcb *t, toec_u32 
     r->rate.in_flight = 0;
     if (toec_rate_wanted(t))
         toec_rate_sent(t, &r->rate, toec_pipe(t), end - t->snd_max, now);
+    r->rate.in_flight |= absorbs;
     k->n++;
 }
 

@@ -31,7 +31,17 @@ void toec_undo_save(struct toec_tcb *t, int rto)
     u->rto = rto != 0;
 }
 
-void toec_undo_resent(struct toec_tcb *t, toec_time now)
+/* Returns not 0 when the echoed timestamp of the next ACK of new data can show whether a copy sent
+ * before this retransmission has arrived (Eifel). It does only for the segment at SND.UNA, whose
+ * arrival that ACK reports, and which was sent once before. Otherwise the ACK may be due to the
+ * retransmission of an earlier loss, which is older, too. */
+static int shows_original(struct toec_tcb *t, toec_u32 start)
+{
+    toec_runs_purge(t);
+    return start == t->snd_una && t->rack.n && !(t->rack.run[0].marks & TOEC_RUN_RTX);
+}
+
+void toec_undo_resent(struct toec_tcb *t, toec_u32 start, toec_time now)
 {
     struct toec_undo *u = &t->rack.episode->undo;
 
@@ -42,6 +52,7 @@ void toec_undo_resent(struct toec_tcb *t, toec_time now)
     if (!u->stamped) {
         u->stamped = 1;
         u->stamp = toec_ticks(now);
+        u->eifel = u->eifel && shows_original(t, start);
     }
 }
 

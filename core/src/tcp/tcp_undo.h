@@ -13,8 +13,8 @@
 /* Saves state before a window reduction; rto: a timeout caused it. The flow has an episode, which
  * now ends at SND.MAX. If the flow is already in recovery, that episode continues. */
 void toec_undo_save(struct toec_tcb *t, int rto);
-/* Records the retransmission of a segment. */
-void toec_undo_resent(struct toec_tcb *t, toec_time now);
+/* Records the retransmission of the segment at `start`, before the record of transmissions does. */
+void toec_undo_resent(struct toec_tcb *t, toec_u32 start, toec_time now);
 /* Undoes the reduction and returns 1 when the ACK shows that there was no loss. */
 int toec_undo_ack(struct toec_stack *s, struct toec_tcb *t, toec_u32 acked,
                   const struct toec_news *n);

@@ -144,7 +144,7 @@ enum toe_option {
     TOE_OPT_KEEPINTVL = 4,
     /* 1..127 */
     TOE_OPT_KEEPCNT = 5,
-    /* congestion control: 0 CUBIC, 1 NewReno, 2 DCTCP, 3 BBR */
+    /* congestion control: 0 CUBIC, 1 NewReno, 2 DCTCP, 3 BBR version 3, 4 BBR version 1 */
     TOE_OPT_CC = 6,
     /* milliseconds, 0: default */
     TOE_OPT_USER_TIMEOUT = 7,

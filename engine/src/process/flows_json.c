@@ -247,7 +247,8 @@ static void set_numbers(json_t *j, const struct toec_info *i)
 
 json_t *flow_json(const struct flow_entry *x, uint32_t engine, const char *toe)
 {
-    static const char *const algorithms[] = {"cubic", "reno", "dctcp", "bbr"}; /* enum toec_cc */
+    /* by enum toec_cc */
+    static const char *const algorithms[] = {"cubic", "reno", "dctcp", "bbr3", "bbr"};
     const struct toec_info *i = &x->info;
     char remote[INET6_ADDRSTRLEN] = "";
     json_t *j = owner_json(x, engine, toe);

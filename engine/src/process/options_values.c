@@ -143,7 +143,8 @@ static int parse_mac(struct options *o, const struct store *to, const struct con
 static int parse_congestion(struct options *o, const struct store *to,
                             const struct config_setting *s, const char *text)
 {
-    static const char *const names[] = {"cubic", "reno", "dctcp", "bbr"}; /* by enum toec_cc */
+    /* by enum toec_cc */
+    static const char *const names[] = {"cubic", "reno", "dctcp", "bbr3", "bbr"};
     uint32_t i;
 
     (void)to;
@@ -152,7 +153,7 @@ static int parse_congestion(struct options *o, const struct store *to,
             o->cc = i;
             return -1;
         }
-    return bad(o, s->flag, text, "cubic, reno, bbr or dctcp");
+    return bad(o, s->flag, text, "cubic, reno, bbr, bbr3 or dctcp");
 }
 
 /* Parses up to 64 hex digits; missing ones are zero. */

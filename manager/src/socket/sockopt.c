@@ -29,7 +29,7 @@
 #include "sockopt.h"
 #include "tsock.h"
 
-const char sockopt_cc[SOCKOPT_CCS][16] = {"cubic", "reno", "dctcp", "bbr"};
+const char sockopt_cc[SOCKOPT_CCS][16] = {"cubic", "reno", "dctcp", "bbr3", "bbr"};
 
 /* tcp(7): the largest values that Linux accepts (MAX_TCP_KEEPIDLE and so on). */
 #define KEEP_SECONDS_MAX 32767

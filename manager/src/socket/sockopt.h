@@ -22,7 +22,7 @@ struct set_option {
 };
 
 /* The kernel's names of the algorithms, by the value of TOE_OPT_CC. */
-#define SOCKOPT_CCS 4
+#define SOCKOPT_CCS 5
 extern TOE_HIDDEN const char sockopt_cc[SOCKOPT_CCS][16]; /* TCP_CA_NAME_MAX */
 
 /* Creates a kernel socket like s, which the caller closes: a shared connection has no placeholder

@@ -147,7 +147,8 @@ static void get_prefix(const struct knobs *k, char *out, size_t size, uint32_t b
 static const char *const cc_names[] = {[TOEC_CC_CUBIC] = "cubic",
                                        [TOEC_CC_NEWRENO] = "reno",
                                        [TOEC_CC_DCTCP] = "dctcp",
-                                       [TOEC_CC_BBR] = "bbr"};
+                                       [TOEC_CC_BBR3] = "bbr3",
+                                       [TOEC_CC_BBR1] = "bbr"};
 
 static int set_cc(struct knobs *k, const char *text, uint32_t bits)
 {
@@ -300,7 +301,7 @@ static const struct knob knobs[] = {
     {"max_flows", PLAIN(core.max_flows), "TCBs; 256"},
     {"max_time_wait", PLAIN(core.max_time_wait), "256"},
     {"icmp_ratelimit", PLAIN(core.icmp_error_rate), "ICMP errors a second and destination; 100"},
-    {"tcp_congestion_control", set_cc, get_cc, 0, "cubic, reno, dctcp, bbr"},
+    {"tcp_congestion_control", set_cc, get_cc, 0, "cubic, reno, dctcp, bbr, bbr3"},
     {"tcp_ecn", set_ecn, get_ecn, 0, "0 never, 1 always asked for, 2 granted; 2"},
     {"tcp_fastopen", PLAIN(fastopen), "bits as in Linux: 1, 2, 4, 0x200, 0x400; 3"},
     {"tcp_fastopen_key", set_fo_key, get_fo_key, 0,
