@@ -17,6 +17,7 @@
 #include "notsent.h"
 #include "qp.h"
 #include "ready.h"
+#include "stamps.h"
 #include "tsock.h"
 #include "urgent.h"
 #include "zerocopy.h"
@@ -64,6 +65,7 @@ static void data_received(struct tqp *qp, const struct toe_cmd *c)
     /* after shutdown(SHUT_RD) Linux still receives data, but the reader sees the end of the stream
      */
     s->rx_avail += n;
+    tstamps_data(s);
     if (unlikely(s->shut == (TSHUT_RD | TSHUT_WR)))
         refuse_data(qp, s, n);
     if (unlikely(s->oob))
