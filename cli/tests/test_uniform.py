@@ -173,13 +173,13 @@ class Uniform(unittest.TestCase):
     def test_the_load_generator(self):
         """`bench` is another program, whose help is a text."""
         text = run("bench", "--help").stdout
-        for option in ("-j, --json", "-q, --quiet", "-h, --help", "-V, --version", "--duration"):
+        for option in ("-j, --json", "-q, --quiet", "-v, --verbose", "-h, --help", "-V, --version", "--duration"):
             self.assertRegex(text, rf"(?m)^  {re.escape(option)} ")
         self.assertNotRegex(text, r"--(time|seconds)\b")
         version = run("--version").stdout.split(" (")[0]
         for words in (["-V"], ["--version"], ["pingpong", "-V"], ["serve", "bulk", "--version"]):
             self.assertEqual(run("bench", *words).stdout.strip(), version)
-        for words in (["-j"], ["-q"], ["--duration", "1"], ["--time", "1"]):
+        for words in (["-j"], ["-q"], ["-v"], ["--duration", "1"], ["--time", "1"]):
             done = run("bench", "pingpong", *words, code=2)
             self.assertNotIn("unknown option", done.stderr)
             self.assertIn("--to", done.stderr)
