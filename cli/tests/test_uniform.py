@@ -123,7 +123,9 @@ class Uniform(unittest.TestCase):
             self.assertIn("true runs on the kernel's TCP", run("run", *command).stderr)
             self.assertEqual(run("run", "-q", *command).stderr, "")
             self.assertRegex(run("run", "-v", *command).stderr, "executes /[^\n]*true\n")
-            self.assertIn("refused (--require)", run("run", "-q", "--require", *command, code=4).stderr)
+            self.assertIn(
+                "refused (--require)", run("run", "-q", "--require", *command, code=4).stderr
+            )
 
     def test_help_and_version_of_every_verb(self):
         version = run("--version").stdout
@@ -173,7 +175,14 @@ class Uniform(unittest.TestCase):
     def test_the_load_generator(self):
         """`bench` is another program, whose help is a text."""
         text = run("bench", "--help").stdout
-        for option in ("-j, --json", "-q, --quiet", "-v, --verbose", "-h, --help", "-V, --version", "--duration"):
+        for option in (
+            "-j, --json",
+            "-q, --quiet",
+            "-v, --verbose",
+            "-h, --help",
+            "-V, --version",
+            "--duration",
+        ):
             self.assertRegex(text, rf"(?m)^  {re.escape(option)} ")
         self.assertNotRegex(text, r"--(time|seconds)\b")
         version = run("--version").stdout.split(" (")[0]
