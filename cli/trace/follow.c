@@ -190,14 +190,15 @@ int follow(const char *path, const char *id, json_t *flow, const struct follow *
         cli_message("trace: %s", why);
         return CLI_FAILURE;
     }
+    catch_signals();
     if (o->latency) {
         l = latency_begin(path, id, &code);
         if (!l)
             return code;
     }
-    catch_signals();
     code = watch(path, id, flow, samples, l, o);
     if (l) {
+        latency_end(l);
         latency_add(l, flow);
         latency_free(l);
         if (!o->json)

@@ -16,8 +16,8 @@
 
 #define KEPT_MAX    100000u /* exchanges; further ones are counted only */
 #define LISTED_MAX  1000u   /* of them in JSON and in the picture, the last ones */
-#define BUSY_LOOKS  25      /* while another flow is timed, ... */
-#define BUSY_MS     100     /* ... at this distance: longer than the TOE's lease */
+#define BUSY_LOOKS  3       /* while another flow is timed: its reader may be about to end */
+#define BUSY_MS     100
 #define NS_PER_US   1000.0
 #define ID_TEXT_MAX (FIND_ID_MAX + 8)
 
@@ -74,8 +74,8 @@ static struct exchange read_exchange(const json_t *row, const json_t *names)
     return x;
 }
 
-/* Keeps the exchanges of an answer that are complete: the last one may continue, unless the flow has
- * ended. */
+/* Keeps the exchanges of an answer that are complete: the last one may continue, unless the flow
+ * has ended. */
 static bool take(struct latency *l, const json_t *answer)
 {
     const json_t *names = json_object_get(answer, "times"), *row;
@@ -183,6 +183,15 @@ void latency_free(struct latency *l)
     if (l)
         free(l->kept);
     free(l);
+}
+
+void latency_end(const struct latency *l)
+{
+    char request[ID_TEXT_MAX], why[256];
+    int code;
+
+    snprintf(request, sizeof request, "done %s", l->request + strlen("time "));
+    json_decref(cli_query_quietly(l->path, TOEDEV_HELLO_TRACE, request, &code, why, sizeof why));
 }
 
 /* ---- what was measured ---- */

@@ -12,11 +12,13 @@
 
 struct latency;
 
-/* Has the TOE begin to time a flow, by its id; waits while it times another one. NULL, with an exit
+/* Has the TOE begin to time a flow, by its id. NULL, with an exit
  * code, after a message. */
 struct latency *latency_begin(const char *path, const char *id, int *code);
 /* Collects the exchanges since the last look. Returns an exit code, after a message. */
 int latency_look(struct latency *l);
+/* Has the TOE end the timing, so that another flow can be timed. */
+void latency_end(const struct latency *l);
 /* Adds "exchanges" and "latency" to a flow. */
 void latency_add(const struct latency *l, json_t *flow);
 /* Writes "latency" of a flow as a table. */

@@ -289,6 +289,8 @@ bool svg_trace(const json_t *flow, const char *path, char *why, size_t size)
     }
     s.from = number(json_array_get(samples, 0), "time_ns");
     s.to = number(json_array_get(samples, n - 1), "time_ns");
+    if (s.to < number(flow, "now_ns")) /* what happened between the last sample and the end */
+        s.to = number(flow, "now_ns");
     head(f, flow);
     draw(f, flow, &s);
     fputs("</svg>\n", f);

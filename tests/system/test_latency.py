@@ -143,6 +143,8 @@ def test_only_one_flow_at_a_time(make_lab):
                 done = proc.run(follow(lab.toed.socket, two), check=False)
             assert done.returncode == FAILURE and done.stdout == ""
             assert f"times flow {one} of this engine" in done.stderr
+            with proc.Proc(follow(lab.toed.socket, two)) as p:
+                wait_timed(p, lab.toed.socket, two)
 
 
 def test_a_flow_that_has_ended(make_lab):

@@ -283,7 +283,7 @@ def test_no_toe(tmp_path):
 @pytest.mark.parametrize(
     "name",
     [b"", b"0 0 0", b"list", b"list 0", b"list 9 0", b"flow", b"flow 1.2", b"flow x" * 4]
-    + [b"time", b"time 0.1", b"time 0.0.1 "],
+    + [b"time", b"time 0.1", b"time 0.0.1 ", b"done"],
 )
 def test_requests_that_are_wrong_get_no_answer(lab, name):
     """... and toed serves on."""

@@ -107,8 +107,10 @@ void exchange_notified(struct engine *e)
     if (x->phase >= EXCHANGE_SENDING)
         next(x);
     x->phase = EXCHANGE_ASKED;
-    x->now.at[EXCHANGE_IN] = x->arrived;
     x->now.at[EXCHANGE_EVENT] = x->clock();
+    /* The clock of rounds may be some ns ahead (toe/tsc.h). */
+    x->now.at[EXCHANGE_IN] =
+        x->arrived < x->now.at[EXCHANGE_EVENT] ? x->arrived : x->now.at[EXCHANGE_EVENT];
     x->now.bytes_in += x->arrived_bytes;
     x->arrived = 0;
     x->arrived_bytes = 0;

@@ -19,7 +19,7 @@
 #include "qp.h"
 
 #define EXCHANGES      512u           /* kept; a power of two */
-#define EXCHANGE_LEASE (2 * NS_PER_S) /* without a reader */
+#define EXCHANGE_LEASE (10 * NS_PER_S) /* without a reader */
 
 /* CLOCK_MONOTONIC in ns; 0: not known. Those known are in this order. */
 enum exchange_time {

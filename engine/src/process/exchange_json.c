@@ -97,3 +97,22 @@ json_t *exchange_json(struct control *c, uint32_t engine, uint32_t ring, uint32_
     free(a);
     return j;
 }
+
+static void end_in_engine(struct engine *e, void *arg)
+{
+    if (e->timed && is_of(e->exchanges, arg))
+        exchange_end(e);
+}
+
+json_t *exchange_done_json(struct control *c, uint32_t engine, uint32_t ring, uint32_t serial)
+{
+    struct asked *a = calloc(1, sizeof(*a));
+
+    if (!a)
+        return NULL;
+    a->ring = ring;
+    a->serial = serial;
+    engine_call(c->engines[engine], end_in_engine, a);
+    free(a);
+    return json_object();
+}

@@ -320,12 +320,13 @@ json_t *trace_json(struct control *c, const char *request)
 {
     uint32_t engine, ring, serial;
     int used = 0, timed = strncmp(request, "time ", 5) == 0;
+    int done = strncmp(request, "done ", 5) == 0;
 
     if (sscanf(request, "list %" SCNu32 " %" SCNu32 "%n", &engine, &ring, &used) == 2 && used &&
         !request[used])
         return engine < c->engine_count ? list_json(c, engine, ring) : NULL;
     used = 0;
-    if (!timed && strncmp(request, "flow ", 5) != 0)
+    if (!timed && !done && strncmp(request, "flow ", 5) != 0)
         return NULL;
     request += 5;
     if (sscanf(request, "%" SCNu32 ".%" SCNu32 ".%" SCNu32 "%n", &engine, &ring, &serial, &used) !=
@@ -334,6 +335,8 @@ json_t *trace_json(struct control *c, const char *request)
         return NULL;
     if (engine >= c->engine_count)
         return json_pack("{s:b}", "unknown", 1);
+    if (done)
+        return exchange_done_json(c, engine, ring, serial);
     if (timed)
         return exchange_json(c, engine, ring, serial);
     return one_json(c, engine, ring, serial);
