@@ -18,7 +18,7 @@
 #include "frames/engine_state.h"
 #include "qp.h"
 
-#define EXCHANGES      512u           /* kept; a power of two */
+#define EXCHANGES      512u            /* kept; a power of two */
 #define EXCHANGE_LEASE (10 * NS_PER_S) /* without a reader */
 
 /* CLOCK_MONOTONIC in ns; 0: not known. Those known are in this order. */
