@@ -18,6 +18,7 @@
 #include "common/exit.h"
 #include "common/message.h"
 #include "common/options.h"
+#include "common/verbosity.h"
 #include "offload.h"
 
 struct request {
@@ -178,6 +179,7 @@ static int change_all(const struct request *r, json_t **root)
             return CLI_CONFIG;
         snprintf(change, sizeof change, "%s=%s", json_string_value(json_object_get(f, "word")),
                  r->words[2 * i + 1]);
+        cli_detail("requests %s", change);
         next = query(r, change, &code);
         if (!next)
             return code;

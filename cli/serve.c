@@ -21,6 +21,7 @@
 
 #include "common/exit.h"
 #include "common/message.h"
+#include "common/verbosity.h"
 #include "serve.h"
 
 #define CONNECTIONS  16
@@ -228,6 +229,7 @@ static void respond(struct server *s, const struct connection *c)
         return;
     }
     text = s->text(s->arg, &size);
+    cli_detail("%s /metrics: %zu bytes", head ? "HEAD" : "GET", text ? size : 0);
     if (text)
         answer(c->fd, "200 OK", s->type, text, size, !head);
     free(text);
@@ -277,7 +279,7 @@ int serve_text(const char *at, const char *type, serve_fn text, void *arg)
                     strerror(errno));
         return errno == EINVAL ? CLI_USAGE : CLI_FAILURE;
     }
-    fprintf(stderr, "toehold: metrics at %s\n", at);
+    cli_notice("metrics at %s", at);
     for (;;)
         serve_round(&s);
 }

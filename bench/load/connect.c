@@ -141,6 +141,11 @@ int connect_all(struct worker *w)
     struct epoll_event ev[EVENTS];
     int n, i, error;
 
+    if (w->o->verbose && w->id == 0)
+        load_message("opening %u connections, %u threads; %.3f s of warm-up, then %.3f s are "
+                     "measured",
+                     w->o->connections + w->idle, w->o->threads, (double)w->o->warmup_ns / 1e9,
+                     (double)w->o->time_ns / 1e9);
     while (done < w->active + w->idle) {
         while (next < w->active + w->idle && next - done < CONNECTING_MAX) {
             error = conn_open(w, &w->conns[next++]);
@@ -163,7 +168,7 @@ int connect_all(struct worker *w)
         if (load_interrupted || load_clock() > limit)
             return fail(w, load_interrupted ? EINTR : ETIMEDOUT, done - first);
     }
-    if (!w->o->quiet && w->id == 0 && done - first >= MANY)
+    if (!w->o->quiet && w->id == 0 && (done - first >= MANY || w->o->verbose))
         load_message("%u connections are open", done - first);
     return 0;
 }

@@ -42,6 +42,7 @@ static const char help[] =
     "  --hdr FILE        log of latencies by second, HdrHistogram's (.hlog), in nanoseconds\n"
     "  -j, --json        the result as JSON on stdout\n"
     "  -q, --quiet       no progress on stderr\n"
+    "  -v, --verbose     also what is opened and measured, and when\n"
     "  --ports N         N consecutive ports from that of --to, used in turn (1)\n"
     "  --api A           sockets: libc's calls; toe: libtoe's, without preloading; toe-own: those\n"
     "                    with own numbers, so that memory alone limits them (sockets)\n"
@@ -93,6 +94,7 @@ enum {
     O_HDR,
     O_JSON,
     O_QUIET,
+    O_VERBOSE,
     O_API,
     O_RATE,
     O_SIZE,
@@ -126,6 +128,7 @@ static const struct option options[] = {
     {"hdr", required_argument, NULL, O_HDR},
     {"json", no_argument, NULL, O_JSON},
     {"quiet", no_argument, NULL, O_QUIET},
+    {"verbose", no_argument, NULL, O_VERBOSE},
     {"api", required_argument, NULL, O_API},
     {"rate", required_argument, NULL, O_RATE},
     {"size", required_argument, NULL, O_SIZE},
@@ -161,6 +164,7 @@ static const uint8_t modes_of[] = {
     [O_HDR - O_BASE] = ASKS,
     [O_JSON - O_BASE] = CLIENTS | LOAD_SERVE,
     [O_QUIET - O_BASE] = CLIENTS,
+    [O_VERBOSE - O_BASE] = CLIENTS,
     [O_API - O_BASE] = CLIENTS | LOAD_SERVE,
     [O_RATE - O_BASE] = ASKS,
     [O_SIZE - O_BASE] = LOAD_PINGPONG | LOAD_CONNS | LOAD_SERVE,
@@ -347,6 +351,9 @@ static int take_flag(struct load_options *o, int opt)
         break;
     case O_QUIET:
         o->quiet = true;
+        break;
+    case O_VERBOSE:
+        o->verbose = true;
         break;
     case O_FRESH:
         o->fresh = true;
@@ -543,7 +550,11 @@ static int take_option(struct load_options *o, int opt, char **argv, const char 
 {
     int i;
 
-    opt = opt == 'h' ? O_HELP : opt == 'j' ? O_JSON : opt == 'q' ? O_QUIET : opt;
+    opt = opt == 'h'   ? O_HELP
+          : opt == 'j' ? O_JSON
+          : opt == 'q' ? O_QUIET
+          : opt == 'v' ? O_VERBOSE
+                       : opt;
     if (opt == 'V')
         return print_version();
     /* getopt does not advance within a group of letters such as -ab, so print the letter. */
@@ -587,7 +598,7 @@ int load_parse(struct load_options *o, int argc, char **argv)
     argv += skip;
     name = o->mode == LOAD_SERVE ? serve_names[o->role] : argv[0];
     opterr = 0;
-    while (at = -1, (opt = getopt_long(argc, argv, ":hjqV", options, &at)) != -1) {
+    while (at = -1, (opt = getopt_long(argc, argv, ":hjqvV", options, &at)) != -1) {
         if (at >= 0 && !toe_long_option_in_full(argv, optind, optarg, options[at].name)) {
             load_message("%s: unknown option %s; write --%s in full, or --help shows the options",
                          name, toe_long_option_word(argv, optind, optarg), options[at].name);

@@ -41,7 +41,7 @@ struct load_options {
     uint32_t message; /* bytes a send or a receive of a stream */
     uint64_t warmup_ns, time_ns, timeout_ns;
     double rate; /* requests or connections a second, all threads together; 0: closed loop */
-    bool busy, verify, json, quiet, down;
+    bool busy, verify, json, quiet, verbose, down;
     bool zero_copy; /* bulk up: MSG_ZEROCOPY; down: borrow() */
     bool fresh;     /* a connection for each request */
     bool once;      /* serve: the server closes after one answer */

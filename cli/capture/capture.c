@@ -16,6 +16,7 @@
 #include "common/exit.h"
 #include "common/message.h"
 #include "common/options.h"
+#include "common/verbosity.h"
 #include "extcap.h"
 #include "filter.h"
 #include "session.h"
@@ -184,6 +185,8 @@ static int capture(const struct options *o, const char *filter)
         return CLI_USAGE;
     }
     s.filter = f;
+    cli_detail("filter: %s; %u MiB of memory for each engine", *filter ? filter : "none",
+               (unsigned)s.mib);
     r = session_run(&s);
     packet_filter_free(f);
     return r;

@@ -17,6 +17,7 @@
 #include "daemon.h"
 #include "exit.h"
 #include "message.h"
+#include "verbosity.h"
 
 #define ANSWER_SECONDS 5 /* limits the wait for a toed that is stopped or stuck */
 
@@ -70,6 +71,15 @@ static void explain_silence(int fd, char *why, size_t why_size)
         snprintf(why, why_size, "toed did not answer within %d seconds", ANSWER_SECONDS);
 }
 
+static void detail_peer(int fd, const char *path)
+{
+    struct ucred cred = {0};
+    socklen_t len = sizeof cred;
+
+    if (cli_verbosity() == CLI_VERBOSE && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0)
+        cli_detail("%s: pid %d of user id %u answers", path, cred.pid, cred.uid);
+}
+
 int cli_connect(const char *path, char *why, size_t why_size)
 {
     struct sockaddr_un addr = {.sun_family = AF_UNIX};
@@ -87,9 +97,12 @@ int cli_connect(const char *path, char *why, size_t why_size)
         snprintf(why, why_size, "cannot create a socket: %s", strerror(errno));
         return -1;
     }
+    cli_detail("connecting to the TOE at %s", path);
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit); /* also of connect() */
-    if (connect(fd, (struct sockaddr *)&addr, sizeof addr) == 0)
+    if (connect(fd, (struct sockaddr *)&addr, sizeof addr) == 0) {
+        detail_peer(fd, path);
         return fd;
+    }
     if (errno == ENOENT || errno == ECONNREFUSED)
         snprintf(why, why_size,
                  "no toed answers at %s (start toed, or name its socket by --socket)", path);
@@ -150,6 +163,7 @@ char *cli_ask_quietly(int fd, unsigned kind, const char *name, size_t *size, cha
         return NULL;
     }
     *size = (size_t)n;
+    cli_detail("request %u%s%s: %zu bytes of answer", kind, *name ? ", " : "", name, *size);
     return text;
 }
 

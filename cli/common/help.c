@@ -10,6 +10,18 @@
 
 #define COLUMN 22 /* where the help of an option begins */
 
+const struct cli_option cli_common_options[] = {
+    {"quiet", 'q', .help = "errors only on standard error"},
+    {"verbose", 'v', .help = "print on standard error what is done, and with what"},
+    {.name = NULL}};
+
+bool cli_option_exists(const struct cli_option *known, const char *name)
+{
+    while (known->name && strcmp(known->name, name) != 0)
+        known++;
+    return known->name != NULL;
+}
+
 static const char *value_of(const struct cli_option *k)
 {
     if (!cli_option_takes_value(k))
@@ -66,6 +78,9 @@ void cli_help_print(const struct cli_options *o)
     for (k = o->known; k->name; k++)
         if (k->help)
             print_option(k);
+    for (k = cli_common_options; k->name; k++)
+        if (!cli_option_exists(o->known, k->name))
+            print_option(k);
     puts("  -h, --help          this text\n"
          "  -V, --version       version of toehold");
     if (o->after)
@@ -112,6 +127,9 @@ void cli_help_describe(const struct cli_options *o)
 
     for (k = o->known; k->name; k++)
         json_array_append_new(options, describe_option(k));
+    for (k = cli_common_options; k->name; k++)
+        if (!cli_option_exists(o->known, k->name))
+            json_array_append_new(options, describe_option(k));
     root = json_pack("{s:s, s:s*, s:s*, s:s*, s:o, s:o}", "name", o->verb, "usage", o->usage,
                      "text", o->text, "after", o->after, "arguments", words_of(o->arguments),
                      "options", options);

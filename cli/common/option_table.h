@@ -41,6 +41,13 @@ struct cli_options {
     const char *arguments; /* words that may follow, for completion, separated by blanks */
 };
 
+/* The options of every verb beside --help, --version and --describe; name NULL ends them. A verb
+ * whose table has one of them explains it there. */
+extern const struct cli_option cli_common_options[];
+
+/* Returns whether a table has an option of this name. */
+bool cli_option_exists(const struct cli_option *known, const char *name);
+
 /* Returns whether a value follows the option. */
 static inline bool cli_option_takes_value(const struct cli_option *k)
 {

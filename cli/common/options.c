@@ -13,11 +13,14 @@
 #include "help.h"
 #include "message.h"
 #include "options.h"
+#include "verbosity.h"
 
 #define OPTIONS_MAX 40
 /* getopt_long() returns the place in the table plus this, or a letter. */
 #define FIRST    256
 #define DESCRIBE 255
+#define QUIET    'q'
+#define VERBOSE  'v'
 #define VERSION  'V'
 
 /* Fills the tables of getopt_long(). */
@@ -40,10 +43,16 @@ static void describe(const struct cli_options *o, struct option *words, char *le
         if (cli_option_takes_value(k))
             *letters++ = ':';
     }
+    if (!cli_option_exists(o->known, "quiet")) {
+        words[i++] = (struct option){"quiet", no_argument, NULL, QUIET};
+        *letters++ = QUIET;
+    }
+    words[i++] = (struct option){"verbose", no_argument, NULL, VERBOSE};
     words[i++] = (struct option){"help", no_argument, NULL, 'h'};
     words[i++] = (struct option){"version", no_argument, NULL, VERSION};
     words[i++] = (struct option){"describe", no_argument, NULL, DESCRIBE};
     words[i] = (struct option){NULL, 0, NULL, 0};
+    *letters++ = VERBOSE;
     *letters++ = 'h';
     *letters++ = VERSION;
     *letters = '\0';
@@ -106,10 +115,22 @@ static void answer(const struct cli_options *o, int c)
         cli_help_describe(o);
 }
 
+/* Takes what every verb can be given: how much it prints beside errors. Returns false after a
+ * message. */
+static bool set_verbosity(const struct cli_options *o, enum cli_verbosity v)
+{
+    if (cli_verbosity() != CLI_NORMAL && cli_verbosity() != v) {
+        cli_message("%s: give --quiet or --verbose, not both", o->verb);
+        return false;
+    }
+    cli_set_verbosity(v);
+    return true;
+}
+
 int cli_options(const struct cli_options *o, int argc, char **argv, bool *help)
 {
-    struct option words[OPTIONS_MAX + 4];
-    char letters[2 * OPTIONS_MAX + 5];
+    struct option words[OPTIONS_MAX + 6];
+    char letters[2 * OPTIONS_MAX + 7];
     int c, at;
 
     *help = false;
@@ -125,6 +146,12 @@ int cli_options(const struct cli_options *o, int argc, char **argv, bool *help)
             *help = true;
             answer(o, c);
             return CLI_OK;
+        }
+        if (c == VERBOSE || c == QUIET || (k && strcmp(k->name, "quiet") == 0)) {
+            if (!set_verbosity(o, c == VERBOSE ? CLI_VERBOSE : CLI_QUIET))
+                return CLI_USAGE;
+            if (!k)
+                continue;
         }
         if (!k)
             return reject(o, c, argv[optind - 1]);

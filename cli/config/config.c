@@ -10,6 +10,7 @@
 #include "../common/exit.h"
 #include "../common/message.h"
 #include "../common/options.h"
+#include "../common/verbosity.h"
 #include "config.h"
 #include "print.h"
 #include "tables.h"
@@ -47,12 +48,16 @@ static struct config *load(const struct config_options *o)
     const struct config_setting *profile = config_find("", "profile");
     struct config *c = config_new();
     char err[CONFIG_ERROR] = "no memory for the settings", want[CONFIG_WANT];
+    const char *const *file;
 
     if (c && o->profile && !config_accepts(profile, o->profile, want, sizeof want))
         snprintf(err, sizeof err, "--profile %s: want %s", o->profile, want);
     else if (c && (!o->profile || config_give(c, profile, o->profile)) &&
-             config_load(c, &source, err, sizeof err))
+             config_load(c, &source, err, sizeof err)) {
+        for (file = config_files(c); *file; file++)
+            cli_detail("settings of %s", *file);
         return c;
+    }
     cli_message("%s", err);
     config_free(c);
     return NULL;

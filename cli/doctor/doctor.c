@@ -14,6 +14,7 @@
 #include "../common/exit.h"
 #include "../common/message.h"
 #include "../common/options.h"
+#include "../common/verbosity.h"
 #include "addresses.h"
 #include "cards.h"
 #include "doctor.h"
@@ -102,6 +103,7 @@ static void examine(struct facts *f)
     progress_start();
     for (i = 0; i < all; i++) {
         progress_step(checks[i].what, i + 1, all);
+        cli_detail("doctor: check %u of %u: %s", i + 1, all, checks[i].what);
         checks[i].run(f);
     }
     progress_end();

@@ -16,6 +16,7 @@
 #include "../common/exit.h"
 #include "../common/message.h"
 #include "../common/options.h"
+#include "../common/verbosity.h"
 #include "names.h"
 #include "reg.h"
 #include "show.h"
@@ -87,6 +88,7 @@ static int open_window(const struct request *r, bool write, bool bare, struct ba
     code = bar_open(bar, r->bar, write);
     if (code)
         return code;
+    cli_detail("registers of %s%s", r->bar, write ? ", to be written" : "");
     b->count = 0;
     if (bare || blocks_find(bar, b))
         return CLI_OK;

@@ -9,6 +9,7 @@
 
 #include "../common/exit.h"
 #include "../common/message.h"
+#include "../common/verbosity.h"
 #include "csv.h"
 #include "json.h"
 #include "module.h"
@@ -119,6 +120,7 @@ int cli_rtt(int argc, char **argv)
         return CLI_FAILURE;
     }
     describe(&r);
+    cli_detail("source %s", r.result.source.name);
     r.result.began_ns = r.reported_ns = rtt_now();
     if (r.o.seconds)
         r.end_ns = r.result.began_ns + r.o.seconds * 1000000000ull;

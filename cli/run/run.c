@@ -17,6 +17,7 @@
 #include "../common/message.h"
 #include "../common/options.h"
 #include "../common/part.h"
+#include "../common/verbosity.h"
 #include "../common/word.h"
 #include "gateware.h"
 #include "inline.h"
@@ -275,10 +276,8 @@ static void execute_by_shell(const char *path, char **argv)
     free(shell);
 }
 
-/* Prints the variables that are set for the command, and the command, as words of a shell. */
-static int show(const char *path, char **argv, bool preloaded)
-{
-    static const char *const names[] = {"LD_PRELOAD",
+/* Variables that are set for the command. */
+static const char *const variables[] = {"LD_PRELOAD",
                                         TOEDEV_SOCKET_ENV,
                                         TOEDEV_ENGINE_ENV,
                                         TOEDEV_INLINE_OPTIONS_ENV,
@@ -287,14 +286,29 @@ static int show(const char *path, char **argv, bool preloaded)
                                         "TOEHOLD_REPORT",
                                         "TOEHOLD_BUSY_POLL_US",
                                         "ASAN_OPTIONS"};
+#define VARIABLES (sizeof variables / sizeof variables[0])
+
+static void detail_command(const char *path, bool preloaded)
+{
     size_t i;
 
-    for (i = 0; preloaded && i < sizeof names / sizeof names[0]; i++) {
-        const char *value = getenv(names[i]);
+    for (i = 0; preloaded && i < VARIABLES; i++)
+        if (getenv(variables[i]))
+            cli_detail("%s=%s", variables[i], getenv(variables[i]));
+    cli_detail("executes %s", path);
+}
+
+/* Prints the variables and the command as words of a shell. */
+static int show(const char *path, char **argv, bool preloaded)
+{
+    size_t i;
+
+    for (i = 0; preloaded && i < VARIABLES; i++) {
+        const char *value = getenv(variables[i]);
 
         if (!value)
             continue;
-        printf("%s=", names[i]);
+        printf("%s=", variables[i]);
         cli_print_word(value);
         putchar(' ');
     }
@@ -329,15 +343,15 @@ static int check_carried(const struct run_options *opt, const char *name, const 
                          const char *socket_path, bool *reachable)
 {
     const char *why = cli_why_bypasses(path);
-    const char *then = opt->require ? "; refused (--require)" : "; it runs on the kernel's TCP";
     char reason[512];
     int fd, r;
 
-    if (why) {
-        cli_message("%s %s: it bypasses the TOE%s", name, why, then);
-        if (opt->require)
-            return CLI_REFUSED;
+    if (why && opt->require) {
+        cli_message("%s %s: it bypasses the TOE; refused (--require)", name, why);
+        return CLI_REFUSED;
     }
+    if (why)
+        cli_notice("%s %s: it bypasses the TOE; it runs on the kernel's TCP", name, why);
     if (opt->engine) {
         r = cli_inline_check(opt->engine, reason, sizeof reason, reachable);
         if (r || *reachable)
@@ -357,8 +371,10 @@ static int check_carried(const struct run_options *opt, const char *name, const 
             return 0;
         }
     }
-    if (!why)
-        cli_message("%s: %s%s", name, reason, then);
+    if (opt->require)
+        cli_message("%s; refused (--require)", reason);
+    else if (!why)
+        cli_notice("%s; %s runs on the kernel's TCP", reason, name);
     return opt->require ? CLI_NO_DAEMON : 0;
 }
 
@@ -389,5 +405,8 @@ int cli_run(int argc, char **argv)
         return r;
     if (reachable && (!set_environment(&opt, socket_path) || !cli_allow_preload_with_asan(path)))
         return CLI_CONFIG;
-    return opt.dry ? show(path, argv, reachable) : execute(path, argv);
+    if (opt.dry)
+        return show(path, argv, reachable);
+    detail_command(path, reachable);
+    return execute(path, argv);
 }

@@ -6,9 +6,11 @@ Usage: test_uniform.py TOEHOLD-PROGRAM
 
 import collections
 import json
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 TOEHOLD = None
@@ -94,6 +96,37 @@ class Uniform(unittest.TestCase):
     def test_what_changes_has_a_dry_run(self):
         self.assertEqual(verbs_with("dry-run", "n"), CHANGES)
 
+    def test_every_verb_is_quiet_or_verbose(self):
+        verbs = REPORTS | CHANGES | OTHER_FORMAT
+        self.assertEqual(verbs_with("quiet", "q"), verbs)
+        self.assertEqual(verbs_with("verbose", "v"), verbs)
+        for verb in verbs:
+            done = run(verb, "-q", "-v", code=2)
+            message = f"toehold: {verb}: give --quiet or --verbose, not both\n"
+            self.assertEqual((done.stdout, done.stderr), ("", message))
+
+    def test_details_and_notices(self):
+        """--verbose prints what is done; --quiet leaves out all but errors."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "x.toml"
+            file.write_text("[toed]\nspin-us = 7\n")
+            none = f"{folder}/none.sock"
+            shown = run("config", "get", "-v", "--config", str(file), "toed.spin-us")
+            self.assertEqual(shown.stdout, "7\n")
+            self.assertEqual(shown.stderr, f"toehold: settings of {file}\n")
+            for verb in ("flows", "trace", "stats", "metrics", "offload", "capture"):
+                done = run(verb, "--verbose", "--socket", none, code=4)
+                self.assertIn(f"toehold: connecting to the TOE at {none}\n", done.stderr)
+                done = run(verb, "-q", "--socket", none, code=4)
+                self.assertRegex(done.stderr, "^toehold: no toed answers at [^\n]*\n$")
+            command = ("--socket", none, "--", "true")
+            self.assertIn("true runs on the kernel's TCP", run("run", *command).stderr)
+            self.assertEqual(run("run", "-q", *command).stderr, "")
+            self.assertRegex(run("run", "-v", *command).stderr, "executes /[^\n]*true\n")
+            self.assertIn(
+                "refused (--require)", run("run", "-q", "--require", *command, code=4).stderr
+            )
+
     def test_help_and_version_of_every_verb(self):
         version = run("--version").stdout
         self.assertRegex(version, r"^toehold \d+\.\d+\.\d+")
@@ -142,13 +175,20 @@ class Uniform(unittest.TestCase):
     def test_the_load_generator(self):
         """`bench` is another program, whose help is a text."""
         text = run("bench", "--help").stdout
-        for option in ("-j, --json", "-q, --quiet", "-h, --help", "-V, --version", "--duration"):
+        for option in (
+            "-j, --json",
+            "-q, --quiet",
+            "-v, --verbose",
+            "-h, --help",
+            "-V, --version",
+            "--duration",
+        ):
             self.assertRegex(text, rf"(?m)^  {re.escape(option)} ")
         self.assertNotRegex(text, r"--(time|seconds)\b")
         version = run("--version").stdout.split(" (")[0]
         for words in (["-V"], ["--version"], ["pingpong", "-V"], ["serve", "bulk", "--version"]):
             self.assertEqual(run("bench", *words).stdout.strip(), version)
-        for words in (["-j"], ["-q"], ["--duration", "1"], ["--time", "1"]):
+        for words in (["-j"], ["-q"], ["-v"], ["--duration", "1"], ["--time", "1"]):
             done = run("bench", "pingpong", *words, code=2)
             self.assertNotIn("unknown option", done.stderr)
             self.assertIn("--to", done.stderr)

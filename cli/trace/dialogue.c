@@ -168,6 +168,7 @@ void dialogue_write(FILE *f, const json_t *flow)
         before = number(event, "time_ns");
     }
     if (!json_is_true(json_object_get(flow, "ended")))
-        fprintf(f, "%14.6f %+12.6f  now\n", (double)(number(flow, "now_ns") - start) * 1e-9,
-                (double)(number(flow, "now_ns") - before) * 1e-9);
+        fprintf(f, "%14.6f %+12.6f  now%s\n", (double)(number(flow, "now_ns") - start) * 1e-9,
+                (double)(number(flow, "now_ns") - before) * 1e-9,
+                json_is_true(json_object_get(flow, "timed")) ? ", its exchanges are timed" : "");
 }

@@ -14,6 +14,7 @@
 #include "dialogue.h"
 #include "find.h"
 #include "follow.h"
+#include "latency.h"
 #include "svg.h"
 
 static volatile sig_atomic_t interrupted;
@@ -143,7 +144,8 @@ static void catch_signals(void)
     sigaction(SIGTERM, &act, NULL);
 }
 
-static int watch(const char *path, const char *id, json_t *flow, json_t *samples,
+/* l NULL: exchanges are not timed. */
+static int watch(const char *path, const char *id, json_t *flow, json_t *samples, struct latency *l,
                  const struct follow *o)
 {
     long long first = number(flow, "lost"), next = first;
@@ -167,6 +169,8 @@ static int watch(const char *path, const char *id, json_t *flow, json_t *samples
         next = next < first ? first : next;
         add_sample(samples, answer);
         json_decref(answer);
+        if (l && (code = latency_look(l)) != CLI_OK)
+            break;
     }
     if (!o->json)
         print_until(flow, first, next,
@@ -177,16 +181,29 @@ static int watch(const char *path, const char *id, json_t *flow, json_t *samples
 int follow(const char *path, const char *id, json_t *flow, const struct follow *o)
 {
     json_t *samples = json_array();
+    struct latency *l = NULL;
     char why[512];
     int code;
 
+    json_object_set_new(flow, "samples", samples);
     if (o->svg && !svg_writable(o->svg, why, sizeof why)) {
         cli_message("trace: %s", why);
         return CLI_FAILURE;
     }
     catch_signals();
-    json_object_set_new(flow, "samples", samples);
-    code = watch(path, id, flow, samples, o);
+    if (o->latency) {
+        l = latency_begin(path, id, &code);
+        if (!l)
+            return code;
+    }
+    code = watch(path, id, flow, samples, l, o);
+    if (l) {
+        latency_end(l);
+        latency_add(l, flow);
+        latency_free(l);
+        if (!o->json)
+            latency_write(stdout, flow);
+    }
     if (o->svg && !svg_trace(flow, o->svg, why, sizeof why)) {
         cli_message("trace: %s", why);
         return CLI_FAILURE;

@@ -10,6 +10,7 @@
 struct follow {
     uint64_t seconds, every_ms;
     const char *svg; /* NULL: no picture */
+    bool latency;    /* time the exchanges too (latency.h) */
     bool json;       /* print nothing; the caller prints the flow */
 };
 
@@ -18,8 +19,8 @@ json_t *follow_ask(const char *path, const char *id, int *code);
 
 /*
  * Watches a flow, whose first answer is `flow`, until it ends, the time is over, or a signal
- * arrives. Adds later events and "samples" to `flow`. Returns an exit code; a TOE that ends
- * before the flow is a failure, after which the picture shows what was seen.
+ * arrives. Adds later events, "samples", and with `latency` "exchanges" to `flow`. Returns an exit
+ * code; a TOE that ends before the flow is a failure, after which the picture shows what was seen.
  */
 int follow(const char *path, const char *id, json_t *flow, const struct follow *o);
 

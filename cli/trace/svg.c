@@ -12,6 +12,7 @@
 #include "common/svg.h"
 #include "find.h"
 #include "svg.h"
+#include "svg_latency.h"
 
 #define WIDTH     1000
 #define LEFT      90
@@ -222,6 +223,16 @@ static void draw(FILE *f, const json_t *flow, const struct span *s)
     draw_sent(f, &panels[0], s, samples);
     draw_events(f, &panels[0], s, flow);
     i = sizeof panels / sizeof *panels - 1;
+    if (json_array_size(json_object_get(flow, "exchanges"))) {
+        struct svg_frame at = {.left = LEFT,
+                               .right = WIDTH - RIGHT,
+                               .top = panels[i].top + panels[i].height + GAP,
+                               .height = SMALL,
+                               .from = s->from,
+                               .to = s->to};
+
+        svg_latency(f, json_object_get(flow, "exchanges"), &at);
+    }
     cli_svg_text(f, LEFT, panels[i].top + panels[i].height + 16, "start", "0 s");
     snprintf(end, sizeof end, "%.3f s", (double)(s->to - s->from) * 1e-9);
     cli_svg_text(f, WIDTH - RIGHT, panels[i].top + panels[i].height + 16, "end", end);
@@ -229,7 +240,8 @@ static void draw(FILE *f, const json_t *flow, const struct span *s)
 
 static void head(FILE *f, const json_t *flow)
 {
-    int height = TOP + 30 + PANEL + 2 * SMALL + 2 * GAP + 40;
+    int more = json_array_size(json_object_get(flow, "exchanges")) ? SMALL + GAP : 0;
+    int height = TOP + 30 + PANEL + 2 * SMALL + 2 * GAP + 40 + more;
     char local[80], remote[80], line[512];
 
     fprintf(f,
@@ -277,6 +289,8 @@ bool svg_trace(const json_t *flow, const char *path, char *why, size_t size)
     }
     s.from = number(json_array_get(samples, 0), "time_ns");
     s.to = number(json_array_get(samples, n - 1), "time_ns");
+    if (s.to < number(flow, "now_ns")) /* what happened between the last sample and the end */
+        s.to = number(flow, "now_ns");
     head(f, flow);
     draw(f, flow, &s);
     fputs("</svg>\n", f);

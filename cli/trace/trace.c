@@ -50,6 +50,9 @@ static int parse(int argc, char **argv, struct options *o)
          .help = "watch the flow (1 to 3600), until it ends: events as\nthey happen"},
         {"every-ms", .number = &o->follow.every_ms, .min = 1, .max = 1000, .unit = "milliseconds",
          .help = "time between two samples of --follow, 1 to 1000\n(default 10)"},
+        {"latency", .flag = &o->follow.latency,
+         .help = "where the time of the flow's exchanges goes, of --follow:\npeer and wire, TOE, "
+                 "ring, libtoe, program"},
         {"svg", .text = &o->follow.svg, .value = "FILE",
          .help = "draw sequence numbers, windows and retransmissions of\n--follow over time"},
         {"socket", .text = &o->socket_path, .value = "PATH",
@@ -61,7 +64,7 @@ static int parse(int argc, char **argv, struct options *o)
         .mixed = true,
         .usage = "[--ended] [--json] [--socket PATH]\n"
                  "FLOW [--json] [--socket PATH]\n"
-                 "FLOW --follow SECONDS [--every-ms N] [--svg FILE] [--json]",
+                 "FLOW --follow SECONDS [--latency] [--every-ms N] [--svg FILE] [--json]",
         .text = text,
         .after =
             "exit: 0, 1 failure, no such flow or its events were overwritten, 2 usage, 4 no TOE\n"
@@ -79,8 +82,8 @@ static int check(const struct options *o, int words)
         wrong = "--ended lists flows, and takes no FLOW";
     else if (!words && o->follow.seconds)
         wrong = "--follow needs a FLOW";
-    else if (!o->follow.seconds && (o->follow.svg || o->follow.every_ms))
-        wrong = "--svg and --every-ms need --follow";
+    else if (!o->follow.seconds && (o->follow.svg || o->follow.every_ms || o->follow.latency))
+        wrong = "--svg, --every-ms and --latency need --follow";
     if (!wrong)
         return CLI_OK;
     cli_message("trace: %s; toehold trace --help shows the options", wrong);

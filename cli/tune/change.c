@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../common/message.h"
+#include "../common/verbosity.h"
 #include "change.h"
 
 #define LINK_TRIES   100 /* a driver that resets its card takes seconds */
@@ -44,6 +45,7 @@ static bool change_nic(const struct nic *target, char *why, size_t why_size)
     bool ran = is_running(target->name);
     const char *what;
 
+    cli_detail("sets %s: %u parameters", target->name, (unsigned)target->count);
     if (target->count && !nic_write(target, &what)) {
         snprintf(why, why_size, "%s: cannot set %s: %s", target->name, what,
                  errno == EPERM ? "needs CAP_NET_ADMIN: run as root" : strerror(errno));

@@ -87,8 +87,8 @@ PROGRAMS = {
     "rtt_sim": Program("rtt", "src/rtt/rtt.f", ("rtt_sim", "regs", "pci")),
     "toe_sim": Program(
         "toe_box",
-        "src/toe/toe_box.f",
-        ("toe_sim", "toe_options", "capture", "card", "driver", "hosts", "regs"),
+        "sim/toe_sim.f",
+        ("toe_sim", "toe_options", "capture", "card", "driver", "hosts", "regs", "verdict"),
         standard="c++20",
         # fewer TCBs on chip than tests have connections: the others are in TCB memory
         parameters=("FlowBits=10", "HotBits=6"),
@@ -96,8 +96,8 @@ PROGRAMS = {
     ),
     "toe_sim_4fpcs": Program(
         "toe_box",
-        "src/toe/toe_box.f",
-        ("toe_sim", "toe_options", "capture", "card", "driver", "hosts", "regs"),
+        "sim/toe_sim.f",
+        ("toe_sim", "toe_options", "capture", "card", "driver", "hosts", "regs", "verdict"),
         standard="c++20",
         parameters=("FlowBits=10", "FpcBits=2", "HotBits=5"),
         counters=True,

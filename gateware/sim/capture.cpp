@@ -21,6 +21,23 @@ namespace
 
 constexpr uint64_t kPage = 65536; /* a multiple of every page size in use */
 constexpr uint32_t kSnaplenMin = 64;
+/* Reasons of the receive unit to drop a frame, by the numbers of toe_verdict.sv from 1 on: the
+ * counter, and its meaning for one frame. The hybrid TOE counts drops only. */
+#if TOE_HYBRID
+constexpr uint32_t kReasons = 0;
+constexpr toecap_reason kReason[1] = {};
+#else
+constexpr uint32_t kReasons = 6;
+constexpr toecap_reason kReason[kReasons] = {
+    {"no_buffer", "no packet buffer is free, or the TOE is behind"},
+    {"too_long", "longer than a packet buffer"},
+    {"not_ours", "another MAC address, protocol or destination"},
+    {"bad_header", "a fragment, or invalid lengths, version, options or source"},
+    {"bad_ip_sum", "IPv4 header checksum wrong"},
+    {"bad_tcp_sum", "TCP checksum wrong"},
+};
+#endif
+constexpr uint32_t kReasonsAt = 256;
 constexpr const char *kWrong =
     "such a capture is not possible; use toehold and the simulation of one release";
 constexpr const char *kNoMemory = "no memory for a capture; a smaller --buffer-mib needs less";
@@ -87,7 +104,9 @@ const char *Capture::make(const About &about, uint32_t mib, uint64_t now_ns, int
     layout_.magic = TOECAP_MAGIC;
     layout_.version = TOECAP_VERSION;
     layout_.engines = 1;
-    layout_.reasons_at = layout_.rings_at = 256; /* no reasons: the hardware counts drops only */
+    layout_.reasons = kReasons;
+    layout_.reasons_at = kReasonsAt;
+    layout_.rings_at = kReasonsAt + kReasons * sizeof(toecap_reason);
     layout_.data_at = kPage;
     layout_.ring_size = uint64_t{mib} << 20;
     clock_gettime(CLOCK_REALTIME, &t);
@@ -103,6 +122,7 @@ const char *Capture::make(const About &about, uint32_t mib, uint64_t now_ns, int
         return kNoMemory;
     header_ = static_cast<toecap_header *>(p);
     *header_ = layout_;
+    std::memcpy(static_cast<uint8_t *>(p) + kReasonsAt, kReason, kReasons * sizeof(toecap_reason));
     ring_ = reinterpret_cast<toecap_ring *>(static_cast<uint8_t *>(p) + layout_.rings_at);
     data_ = map_twice(*memory, layout_.data_at, layout_.ring_size);
     return data_ ? nullptr : kNoMemory;
@@ -153,7 +173,7 @@ void Capture::end()
     fd_ = -1;
 }
 
-void Capture::frame(const Frame &f, bool out, uint64_t now_ns, uint64_t cycle)
+void Capture::frame(const Frame &f, bool out, uint64_t now_ns, uint64_t cycle, unsigned reason)
 {
     uint64_t used = head_ - __atomic_load_n(&ring_->tail, __ATOMIC_ACQUIRE);
     toecap_record r = {};
@@ -164,6 +184,7 @@ void Capture::frame(const Frame &f, bool out, uint64_t now_ns, uint64_t cycle)
     r.flags = out ? TOECAP_OUT : 0;
     r.time_ns = now_ns;
     r.cycle = cycle;
+    r.reason = static_cast<uint16_t>(reason);
     r.qp = r.slot = TOECAP_NONE;
     /* a tail that is ahead makes `used` large: the tool harms only itself */
     if (used > layout_.ring_size || layout_.ring_size - used < r.size) {

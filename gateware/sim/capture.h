@@ -48,8 +48,9 @@ class Capture
     {
         return fd_;
     }
-    /* Copies a frame, or counts it as lost: the card never waits. Needs a capture. */
-    void frame(const Frame &f, bool out, uint64_t now_ns, uint64_t cycle);
+    /* Copies a frame, or counts it as lost: the card never waits. Needs a capture. reason: of a
+     * drop, a number of toe_verdict.sv; 0: not dropped. */
+    void frame(const Frame &f, bool out, uint64_t now_ns, uint64_t cycle, unsigned reason = 0);
 
   private:
     const char *make(const About &about, uint32_t mib, uint64_t now_ns, int *memory);

@@ -204,6 +204,9 @@ void Hosts::serve()
 {
     int fd;
 
+#if !TOE_HYBRID
+    verdicts_.settle(capture_); /* of frames that came before the link fell silent */
+#endif
     while ((fd = accept4(listener_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
         if (greeting_.size() < kSilent)
             greeting_.push_back({fd, now_ns() + kSilentNs});
@@ -294,6 +297,8 @@ const char *Hosts::answer(int fd, const toedev_hello &hello)
     if (hello.kind == TOEDEV_HELLO_QUERY) {
         std::string text = statistics();
 
+        if (strncmp(hello.name, TOEDEV_QUERY_HELP, sizeof hello.name) == 0)
+            text = text.substr(0, text.size() - 1) + ",\"help\":" + help() + "}";
         (void)!send(fd, text.data(), text.size(), MSG_NOSIGNAL);
         return nullptr;
     }
@@ -546,6 +551,29 @@ void Hosts::refresh_page()
 }
 
 /* ---- statistics, in toed's format ---- */
+
+/* {group: {name: {unit, help}}} of what statistics() contains. */
+std::string Hosts::help()
+{
+    std::string counters, text = "{\"netio\":{";
+    auto add = [](std::string &to, const char *name, const char *unit, const char *what) {
+        to += std::string(to.empty() || to.back() == '{' ? "" : ",") + "\"" + name +
+              "\":{\"unit\":\"" + unit + "\",\"help\":\"" + what + "\"}";
+    };
+
+    add(text, "rx_frames", "", "frames received from the link");
+    add(text, "rx_bytes", "bytes", "... their bytes");
+    add(text, "tx_frames", "", "frames sent to the link");
+    add(text, "tx_bytes", "bytes", "... their bytes");
+    for (size_t i = 0; i < sizeof toe_counters / sizeof toe_counters[0]; i++)
+        add(counters, toe_counters[i], "", toe_counter_help[i]);
+    add(counters, "strayed", "", "accesses of the TOE outside of its hosts' memory");
+    add(counters, "unlawful", "", "breaches of the AXI protocol by the TOE");
+    text += "},\"usage\":{";
+    add(text, "flows", "", "connections that exist");
+    add(text, "listeners", "", "listeners");
+    return text + "},\"counters\":{" + counters + "}}";
+}
 
 std::string Hosts::statistics()
 {

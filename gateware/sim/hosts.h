@@ -15,6 +15,9 @@
 
 #include "capture.h"
 #include "driver.h"
+#if !TOE_HYBRID
+#include "verdict.h"
+#endif
 
 extern "C" {
 #include <toe/attach.h>
@@ -43,8 +46,13 @@ class Hosts
     /* For a capture: a frame that has passed the card's link. */
     void passed(const Frame &f, bool out, uint64_t cycle)
     {
+#if TOE_HYBRID
         if (capture_.fd() >= 0)
             capture_.frame(f, out, card_->time(), cycle);
+#else
+        verdicts_.frame(f, out, card_->time(), cycle, capture_);
+        verdicts_.settle(capture_);
+#endif
     }
 
     void look();      /* polls the doorbells */
@@ -107,11 +115,15 @@ class Hosts
     void look_at_bells(unsigned q);
     void tend(unsigned q);
     std::string statistics();
+    static std::string help();
 
     static constexpr unsigned kQps = 8;
     Options options_;
     std::string netif_;
     Capture capture_;
+#if !TOE_HYBRID
+    Verdicts verdicts_;
+#endif
     Card *card_ = nullptr;
     QueuePair qps_[kQps];
     std::vector<Greeting> greeting_;

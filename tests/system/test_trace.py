@@ -256,6 +256,7 @@ def test_samples(lab):
         (["--follow", "1"], USAGE, "needs a FLOW"),
         (["0.0.1", "--svg", "x"], USAGE, "need --follow"),
         (["0.0.1", "--every-ms", "5"], USAGE, "need --follow"),
+        (["0.0.1", "--latency"], USAGE, "need --follow"),
         (["0.0.1", "--follow", "0"], USAGE, "--follow 0"),
         (["0.0.1", "--follow", "3601"], USAGE, "3601"),
         (["0.0.1", "--follow", "1", "--every-ms", "1001"], USAGE, "1001"),
@@ -280,7 +281,9 @@ def test_no_toe(tmp_path):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize(
-    "name", [b"", b"0 0 0", b"list", b"list 0", b"list 9 0", b"flow", b"flow 1.2", b"flow x" * 4]
+    "name",
+    [b"", b"0 0 0", b"list", b"list 0", b"list 9 0", b"flow", b"flow 1.2", b"flow x" * 4]
+    + [b"time", b"time 0.1", b"time 0.0.1 ", b"done"],
 )
 def test_requests_that_are_wrong_get_no_answer(lab, name):
     """... and toed serves on."""

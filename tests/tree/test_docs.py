@@ -114,6 +114,7 @@ def test_quoted_files_are_there(page):
 
 # Options of systemd-nspawn and others that the documents alone name.
 FOREIGN = {"as-pid2", "drop-capability", "network-interface", "private-network", "private-users"}
+FOREIGN |= {"cap-drop", "rootfs", "security-opt"}
 OPTION = r"(?<![\w-])--([a-z][a-z0-9-]+)"
 NAME = r"\b(TOEHOLD_[A-Z0-9_]+|(?:toe|toec|toedev|netio|engine)_[a-z0-9_]+)\b(?!\.)"
 BENCH = r"\bmake bench NAME=(?!x\b)(\w+)"

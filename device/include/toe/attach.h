@@ -19,7 +19,9 @@
  * the text lists listeners and flows; name holds where to begin, "0 0 0" or the `next` of the
  * answer before. For TOEDEV_HELLO_TRACE the text contains the last events of a flow, name is
  * "flow ID", ID as TOEDEV_HELLO_FLOWS reports it; or it lists the flows that have events, ended
- * ones too, and name is "list 0 0" or the `next` of the answer before.
+ * ones too, and name is "list 0 0" or the `next` of the answer before. With "time ID" the TOE times
+ * the exchanges of a flow, and the text contains those timed so far; "done ID" ends that, as do ten
+ * seconds without a request.
  * For TOEDEV_HELLO_CAPTURE the answer is a welcome with the memory of
  * toe/capture.h, or a refusal; name holds the bytes recorded of each frame and the MiB of each
  * engine's ring, a power of two: "262144 8". The capture ends with the connection.

@@ -51,6 +51,15 @@ struct toedev_address {
 };
 _Static_assert(sizeof(struct toedev_address) == TOEDEV_ADDRESS_ENTRY, "address entry");
 
+/* When the host handled the exchange in progress of the flow that status.timed names, for tools: ns
+ * of CLOCK_MONOTONIC. All optional: 0, or a time before the exchange, is not known. */
+struct toedev_stamps {
+    _Alignas(64) uint64_t taken; /* it took the last DATA_RECEIVED: the flow is readable */
+    uint64_t read;               /* the program took bytes of it */
+    uint64_t write;              /* the program's first call that sends the answer began */
+    uint64_t posted;             /* just before the SEND of that call is in the SW ring */
+};
+
 /* Page 1+q of BAR 0: the doorbells. Written by the host only. */
 struct toedev_doorbells {
     _Alignas(64) uint32_t sw_head; /* free-running count of SW commands written */
@@ -61,7 +70,8 @@ struct toedev_doorbells {
     _Alignas(
         64) uint32_t irq_count; /* moderation: commands before an interrupt, 0 and 1: at once */
     uint32_t irq_usec;          /* or microseconds since the first, whichever is first */
-    uint8_t reserved[TOEDEV_PAGE - 4 * 64];
+    struct toedev_stamps stamps;
+    uint8_t reserved[TOEDEV_PAGE - 5 * 64];
 };
 _Static_assert(sizeof(struct toedev_doorbells) == TOEDEV_PAGE, "doorbell page");
 
@@ -87,6 +97,7 @@ struct toedev_status {
     _Alignas(64) uint32_t sleeping; /* not 0: the TOE sleeps; ring the doorbell eventfd */
     uint32_t orders; /* not 0: the TOE issues the fence for registered hosts (ring.h); never changes
                       */
+    uint32_t timed;  /* 1 + slot of the flow whose exchanges a tool times (stamps); 0: none */
     _Alignas(64) uint32_t halted; /* a TOE_R_* when this queue pair is halted, else 0 */
     /* The TOE's current IPv6 state; seq is odd while it is being written. */
     _Alignas(64) struct toedev_ip6 ip6;

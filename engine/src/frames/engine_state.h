@@ -35,6 +35,7 @@ struct shared;
 struct routes;
 struct wiretap;
 struct traces;
+struct exchanges;
 
 /* The parameters of engine_new(). */
 struct engine_config {
@@ -125,6 +126,8 @@ struct engine {
     uint64_t counters[EC_MAX];
     struct traces *traces;         /* events of flows; NULL: no memory for them */
     struct trips *trips;           /* NULL: not requested yet */
+    struct slot *timed;            /* its exchanges are timed (exchange.h); NULL: none */
+    struct exchanges *exchanges;   /* NULL: not requested yet */
     uint64_t claims, claim_log_at; /* claims of our address by other hosts; when to log again */
 
     int epoll_fd, wake_fd;

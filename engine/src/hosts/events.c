@@ -11,6 +11,7 @@
 #include "base/irq.h"
 #include "base/log.h"
 #include "direct.h"
+#include "exchange.h"
 #include "listen.h"
 #include "opening.h"
 #include "qp.h"
@@ -123,6 +124,8 @@ struct toe_cmd event_next(struct slot *s)
     case PEND_URGENT:
         return toe_cmd_make(TOE_CMD_URGENT, 0, 0, s->index, s->urgent_at, 0);
     case PEND_DATA:
+        if (__builtin_expect(s == s->qp->engine->timed, 0))
+            exchange_notified(s->qp->engine);
         c = toe_cmd_make(TOE_CMD_DATA_RECEIVED, 0, 0, s->index, s->pend_data,
                          (uint32_t)(s->qp->engine->now >> 10));
         s->rx_reported += s->pend_data;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "exchange.h"
 #include "record.h"
 #include "trace.h"
 
@@ -268,6 +269,8 @@ void trace_move(struct slot *to, struct slot *from)
 {
     struct trace_ring *r = from->qp->traces[from->index];
 
+    if (from == from->qp->engine->timed)
+        exchange_end(from->qp->engine);
     from->qp->traces[from->index] = NULL;
     to->qp->traces[to->index] = r;
     if (!r)
@@ -285,12 +288,14 @@ static __attribute__((noinline)) void settled_end(struct slot *s, uint32_t reaso
 
 void trace_end(struct slot *s, uint32_t reason)
 {
-    const struct engine *e = s->qp->engine;
+    struct engine *e = s->qp->engine;
     struct traces *t = e->traces;
     struct trace_ring *r = s->qp->traces[s->index];
 
     if (!r)
         return;
+    if (__builtin_expect(s == e->timed, 0))
+        exchange_end(e);
     if (r->calls.any) {
         settled_end(s, reason);
         return;
@@ -316,6 +321,27 @@ void trace_id(const struct slot *s, uint32_t *ring, uint32_t *serial)
 
     *ring = r ? (uint32_t)(r - s->qp->engine->traces->rings) : 0;
     *serial = r ? r->serial : 0;
+}
+
+int trace_known(const struct traces *t, uint32_t ring, uint32_t serial)
+{
+    return t && ring < t->fresh && serial != 0 && serial <= t->rings[ring].serial;
+}
+
+struct slot *trace_slot(const struct engine *e, uint32_t ring, uint32_t serial)
+{
+    const struct trace_ring *r = &e->traces->rings[ring];
+    uint32_t i;
+
+    if (r->serial != serial || !r->named || r->ended)
+        return NULL;
+    for (i = 0; i < e->qp_count; i++) {
+        const struct qp *qp = e->qps[i];
+
+        if (qp->id == r->owner->qp && r->slot < qp->fresh && qp->traces[r->slot] == r)
+            return &qp->slots[r->slot];
+    }
+    return NULL;
 }
 
 static void copy_calls(struct trace_copy *out, unsigned which)

@@ -164,6 +164,11 @@ static inline void trace_call(struct slot *s, unsigned which, uint32_t bytes)
  * serial 0: the flow has no ring. */
 void trace_id(const struct slot *s, uint32_t *ring, uint32_t *serial);
 
+/* Returns whether a flow of this name has existed; t may be NULL. */
+int trace_known(const struct traces *t, uint32_t ring, uint32_t serial);
+/* Returns the slot of a known flow. NULL: it has ended, or was never established. */
+struct slot *trace_slot(const struct engine *e, uint32_t ring, uint32_t serial);
+
 /* A copy of a ring with its events in order, the successive calls among them. */
 struct trace_copy {
     struct trace_ring ring;

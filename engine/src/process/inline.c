@@ -25,6 +25,7 @@
 #include "capture_area.h"
 #include "flows_json.h"
 #include "hosts/direct.h"
+#include "hosts/exchange.h"
 #include "hosts/record.h"
 #include "hosts/refs.h"
 #include "hosts/rx_hold.h"
@@ -561,6 +562,8 @@ static void flush(struct toedev_inline *t, uint64_t now)
     t->engine->now = now;
     toec_output(t->engine->stack, now);
     netio_tx_flush(t->engine->netio, now);
+    if (t->engine->timed)
+        exchange_flushed(t->engine);
 }
 
 static unsigned run(struct toedev_inline *t, uint64_t now, int others)

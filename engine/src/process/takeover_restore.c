@@ -391,8 +391,10 @@ const char *takeover_restore_engine(struct engine *e, struct takeover *t,
     if (wrong)
         return wrong;
     touch_records(e);
-    for (i = 0; i < e->qp_count; i++)
+    for (i = 0; i < e->qp_count; i++) {
         e->qps[i]->status->orders = (uint32_t)e->orders;
+        e->qps[i]->status->timed = 0;
+    }
     e->ip6_epoch = toec_own_epoch(e->stack) - 1;
     ip6_update(e);
     e->core_deadline = e->now;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "control.h"
+#include "exchange_json.h"
 #include "flows_json.h"
 #include "frames/engine_state.h"
 #include "hosts/trace.h"
@@ -64,25 +65,10 @@ struct wanted {
     uint32_t ring;
     uint32_t serial;
     uint64_t now;
-    int unknown, gone, live;
+    int unknown, gone, live, timed;
     struct trace_copy copy;
     struct flow_entry flow; /* if live */
 };
-
-/* Finds the slot of a flow that has not ended; NULL: none. */
-static const struct slot *slot_of(const struct engine *e, const struct wanted *w)
-{
-    uint32_t i, slot = w->copy.ring.slot;
-
-    for (i = 0; i < e->qp_count; i++) {
-        const struct qp *qp = e->qps[i];
-
-        if (qp->id == w->copy.owner.qp && slot < qp->fresh &&
-            qp->traces[slot] == &e->traces->rings[w->ring])
-            return &qp->slots[slot];
-    }
-    return NULL;
-}
 
 static void copy_in_engine(struct engine *e, void *arg)
 {
@@ -91,8 +77,7 @@ static void copy_in_engine(struct engine *e, void *arg)
     const struct slot *s;
 
     w->now = e->now;
-    w->unknown =
-        !t || w->ring >= t->fresh || w->serial == 0 || w->serial > t->rings[w->ring].serial;
+    w->unknown = !trace_known(t, w->ring, w->serial);
     if (w->unknown)
         return;
     w->gone = t->rings[w->ring].serial != w->serial || !t->rings[w->ring].named;
@@ -100,8 +85,9 @@ static void copy_in_engine(struct engine *e, void *arg)
         return;
     trace_copy(t, w->ring, &w->copy);
     w->gone = w->copy.count == 0;
-    s = slot_of(e, w);
+    s = trace_slot(e, w->ring, w->serial);
     w->live = s && s->flow;
+    w->timed = s && s == e->timed;
     if (w->live)
         flow_take(e, s, &w->flow);
 }
@@ -308,6 +294,7 @@ static json_t *wanted_json(const struct control *c, uint32_t engine, const struc
     j = ring_json(c, engine, &x, w->now);
     json_object_set_new(j, "lost", number(copy->lost));
     json_object_set_new(j, "settled", number(copy->total));
+    json_object_set_new(j, "timed", json_boolean(w->timed));
     json_object_set_new(j, "events", events_json(copy, w->now));
     if (w->live)
         json_object_set_new(j, "now", flow_json(&w->flow, engine, c->toe));
@@ -332,17 +319,25 @@ static json_t *one_json(struct control *c, uint32_t engine, uint32_t ring, uint3
 json_t *trace_json(struct control *c, const char *request)
 {
     uint32_t engine, ring, serial;
-    int used = 0;
+    int used = 0, timed = strncmp(request, "time ", 5) == 0;
+    int done = strncmp(request, "done ", 5) == 0;
 
     if (sscanf(request, "list %" SCNu32 " %" SCNu32 "%n", &engine, &ring, &used) == 2 && used &&
         !request[used])
         return engine < c->engine_count ? list_json(c, engine, ring) : NULL;
     used = 0;
-    if (sscanf(request, "flow %" SCNu32 ".%" SCNu32 ".%" SCNu32 "%n", &engine, &ring, &serial,
-               &used) != 3 ||
+    if (!timed && !done && strncmp(request, "flow ", 5) != 0)
+        return NULL;
+    request += 5;
+    if (sscanf(request, "%" SCNu32 ".%" SCNu32 ".%" SCNu32 "%n", &engine, &ring, &serial, &used) !=
+            3 ||
         !used || request[used])
         return NULL;
     if (engine >= c->engine_count)
         return json_pack("{s:b}", "unknown", 1);
+    if (done)
+        return exchange_done_json(c, engine, ring, serial);
+    if (timed)
+        return exchange_json(c, engine, ring, serial);
     return one_json(c, engine, ring, serial);
 }

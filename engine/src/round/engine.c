@@ -27,6 +27,7 @@
 #include "frames/wiretap.h"
 #include "hosts/commands.h"
 #include "hosts/events.h"
+#include "hosts/exchange.h"
 #include "hosts/expect.h"
 #include "hosts/ip6.h"
 #include "hosts/listen.h"
@@ -160,6 +161,7 @@ void engine_free(struct engine *e)
     free(e->routes);
     traces_free(e->traces);
     trips_free(e);
+    free(e->exchanges);
     pthread_mutex_destroy(&e->lock);
     pthread_cond_destroy(&e->done);
     free(e->qps);
@@ -194,6 +196,7 @@ int engine_adopt(struct engine *e, struct qp *qp)
     if (e->cfg.common)
         common_begin(e->cfg.common, qp);
     qp->status->orders = (uint32_t)e->orders;
+    qp->status->timed = 0;
     ip6_notify(e, qp);
     engine_count(e, EC_qp_attached);
     return 0;
@@ -442,6 +445,8 @@ static unsigned finish_round(struct engine *e, unsigned work)
     notify_claims(e);
     work += notify(e);
     netio_tx_flush(e->netio, now);
+    if (__builtin_expect(e->timed != NULL, 0))
+        exchange_flushed(e);
     records_refresh(e);
     return work;
 }

@@ -14,6 +14,7 @@
 #include "frames/vlan.h"
 #include "frames/wiretap.h"
 #include "hosts/events.h"
+#include "hosts/exchange.h"
 #include "hosts/listen.h"
 #include "hosts/record.h"
 #include "hosts/refs.h"
@@ -66,6 +67,8 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     struct netio_frame f;
     struct vlan_tx tagged;
 
+    if (__builtin_expect(e->timed != NULL, 0) && tx->owner == e->timed && tx->len)
+        exchange_frame(e);
     if (tx->local) {
         p.count = 0;
         if (tx->len)
@@ -219,6 +222,8 @@ void toec_port_event(void *user, void *owner, struct toec_tcb *flow, enum toec_e
         else
             hold_copy(e);
     }
+    if (__builtin_expect(s == e->timed, 0))
+        exchange_event(e, ev, arg);
     switch (ev) {
     case TOEC_EV_ESTABLISHED:
         on_established(s, flow);

@@ -97,7 +97,7 @@ struct tsock {
     uint8_t eof;   /* TEOF_*: the stream ends after rx_avail bytes */
     uint8_t shut;  /* TSHUT_* */
     uint8_t nonblock;
-    uint8_t dual;           /* TS_LISTEN: the kernel socket of this number listens too */
+    bool timed;             /* a tool times its exchanges (stamps.h) */
     uint8_t v6;             /* created as AF_INET6: names are sockaddr_in6, v4-mapped for IPv4 */
     uint8_t accepted;       /* the connection was returned by accept() */
     uint8_t oob;            /* enum toob: there is a mark, at oob_pos */
@@ -135,6 +135,7 @@ struct tsock {
     /* TS_LISTEN */
     uint32_t handle;          /* listener id or connect cookie (handle.c), 0 none */
     int32_t backlog;          /* as given to listen() */
+    uint8_t dual;             /* the kernel socket of this number listens too */
     uint32_t queued;          /* connections in the accept queue */
     uint8_t used;             /* this process accepts from it, or watches it */
     uint8_t weak;             /* announced to the TOE with flag WEAK */

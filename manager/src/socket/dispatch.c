@@ -18,6 +18,7 @@
 #include "notsent.h"
 #include "qp.h"
 #include "ready.h"
+#include "stamps.h"
 #include "tsock.h"
 #include "urgent.h"
 #include "zerocopy.h"
@@ -69,6 +70,7 @@ static void data_received(struct tqp *qp, const struct toe_cmd *c)
     s->rx_avail += n;
     if (unlikely(s->stamped))
         tancillary_received(s, s->rx_pos + s->rx_avail, toe_cmd_arg1(c));
+    tstamps_data(s);
     if (unlikely(s->shut == (TSHUT_RD | TSHUT_WR)))
         refuse_data(qp, s, n);
     if (unlikely(s->oob))

@@ -18,6 +18,7 @@
 #include "recv.h"
 #include "share_use.h"
 #include "sock.h"
+#include "stamps.h"
 #include "tsock.h"
 #include "tzc.h"
 #include "urgent.h"
@@ -52,6 +53,8 @@ void trecv_taken(struct tsock *s, uint32_t n)
 {
     s->rx_pos += n;
     s->rx_avail -= n;
+    if (unlikely(s->timed))
+        tstamps_read(s);
     if (unlikely(s->claims & TLOANS))
         tloan_behind(s, n);
     else

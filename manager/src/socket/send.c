@@ -22,6 +22,7 @@
 #include "send.h"
 #include "share_use.h"
 #include "sock.h"
+#include "stamps.h"
 #include "tsock.h"
 #include "tzc.h"
 #include "user_memory.h"
@@ -93,6 +94,8 @@ void tsend_put(struct tsock *s, uint32_t n, int flags)
         f |= flags & MSG_EOR ? teor_add(s) : 0;
     }
     tbatch_answered(s);
+    if (unlikely(s->timed))
+        tstamps_posted(s);
     tqp_send(s->qp, TOE_CMD_SEND, f, 0, s->slot, n, 0);
 }
 
@@ -130,6 +133,8 @@ static ssize_t put(struct tsock *s, struct tx_call *c)
     }
     if (!n)
         return 0;
+    if (unlikely(s->timed))
+        tstamps_write(s);
     if (likely(c->at.v != NULL)) {
         if (unlikely(c->zc_notify && !is_readable(c->at, n)))
             return terr(EFAULT);
