@@ -225,6 +225,16 @@ void toec_expect_flow(const struct toec_stack *s, const struct toec_tcb *flow);
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
 
 /*
+ * Processes a received segment whose headers the integrator has read (port.h), for the flow that it
+ * expects: of an earlier segment with the same hash, for example. `flow` is one whose TOEC_EV_GONE
+ * has not been reported. Returns 0; or -1, and nothing has happened, when the segment is not this
+ * flow's, or when the flow needs more than the fields: it is being opened, or uses TCP-AO. The
+ * frame is then one for toec_input().
+ */
+int toec_input_flow(struct toec_stack *s, struct toec_tcb *flow, const struct toec_rx_segment *g,
+                    toec_time now);
+
+/*
  * Runs due timers and sends what is pending (frames that transmit refused with -1, batched ACKs).
  * Call it after each batch of frames and commands, and when the returned time has come. Returns the
  * next deadline, TOEC_NEVER when there is none, or `now` when frames wait for room in transmit.

@@ -222,6 +222,33 @@ struct toec_tx_segment_ops {
     int (*send)(void *user, const struct toec_tx_segment *g);
 };
 
+/*
+ * ---- headers read by the integrator: toec_input_flow() of core.h ----
+ *
+ * The fields of a received segment, and the frame that it came in. The integrator has verified of
+ * this frame:
+ *
+ * - Its destination is the stack's Ethernet address, and IP follows without a tag.
+ * - IPv4: version, no options, no fragment, the checksum of the header. IPv6: version, TCP is the
+ *   next header. The frame has all bytes that the header counts.
+ * - TCP: the checksum; ACK is set, SYN, RST and URG are not; the header is within the segment and
+ *   has no options, or NOP, NOP, Timestamps alone (RFC 7323 appendix A).
+ */
+struct toec_rx_segment {
+    const struct toec_packet *pkt;
+    const toec_u8 *remote, *local; /* addresses: 4 or 16 bytes in network byte order */
+    const toec_u8 *header;         /* TCP's */
+    toec_u32 seq, ack;
+    toec_u32 ts_val, ts_ecr; /* with `stamps` */
+    toec_u32 off, len;       /* payload: offset in the frame, bytes */
+    toec_u16 remote_port, local_port;
+    toec_u16 wnd;
+    toec_u8 flags; /* of TCP */
+    toec_u8 tos;   /* or traffic class */
+    toec_u8 v6;
+    toec_u8 stamps;
+};
+
 /* Events reported to the owner of a flow. */
 enum toec_event {
     TOEC_EV_ESTABLISHED = 1, /* handshake done (active or passive) */
