@@ -9,6 +9,7 @@
 #define SLOTS     ((uint8_t *)0x30000000u)
 #define SLOT_N    16u
 #define RX_N      (HOST_RX_BYTES / HOST_FRAME)
+#define LOOKS     ((const volatile struct host_look *)0x38010000u)
 #define WINDOW    ((volatile uint32_t *)0x3c000000u)
 #define RECORD    192u
 #define BIT(name) HYB_HOST_REGS__PENDING__##name##_bm
@@ -174,6 +175,11 @@ void host_frame_end(void)
 {
     wait_for(BIT(WRITING)); /* its payload is still read */
     HOST->RX_TAIL = HOST->RX_TAIL + 1;
+}
+
+const volatile struct host_look *host_look(void)
+{
+    return LOOKS + HOST->RX_TAIL % RX_N;
 }
 
 uint8_t *host_slot(void)

@@ -3,7 +3,7 @@
  * toe.c - the firmware of the hybrid TOE: core/ does all of TCP, this file connects it with frames,
  * hosts and time. One thread without interrupts: a round handles what waits, then the processor
  * sleeps until something does. An image links one of transmit_software.c, transmit_prototype.c and
- * transmit_complete.c.
+ * transmit_complete.c, and one of receive_plain.c and receive_look.c.
  */
 #include <stddef.h>
 
@@ -156,9 +156,7 @@ static void take_frames(void)
     unsigned n;
 
     for (n = 0; n < FRAMES && (data = host_frame(&length)) != 0; n++) {
-        struct toec_packet p = {data, length, length, 0, 0};
-
-        toec_input(toe.stack, &p, toe.now);
+        receive_frame(data, length);
         host_frame_end();
     }
 }

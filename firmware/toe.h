@@ -19,6 +19,7 @@
 #define AGENTS   (2u * FLOWS) /* beside those of slots: half-open ones whose queue pair has gone */
 #define MEMBERS  32u          /* listeners of all queue pairs */
 #define GROUPS   16u          /* ports that are listened on */
+#define HASHES   256u
 #define NO_SLOT  0xffffu
 #define NO_GROUP 0xffu
 
@@ -90,8 +91,14 @@ struct toe {
     struct agent *pend_first, *pend_last;
     uint64_t refresh_at; /* when records are to be written */
     uint32_t dooms;      /* agents to be reset */
+    struct agent *active; /* of the latest event of core/; 0: none since this was cleared */
+    struct agent *expected[HASHES]; /* receive_look.c: by hash, of the last segment */
 };
 extern struct toe toe;
+
+/* ---- receive_plain.c, receive_look.c: how core/ gets a frame; an image links one ---- */
+
+void receive_frame(const uint8_t *data, uint32_t length);
 
 /* ---- agent.c ---- */
 

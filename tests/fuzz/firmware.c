@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * firmware.c - fuzz target: the hybrid TOE's firmware (firmware/, software-only), compiled for the
- * host on a model of what surrounds its processor (firmware_units.c). Hosts, a peer and time act
- * whenever it would sleep.
+ * firmware.c - fuzz target: the hybrid TOE's firmware (firmware/; it sends as software-only and
+ * receives as the complete configuration), compiled for the host on a model of what surrounds its
+ * processor (firmware_units.c, firmware_look.c). Hosts, a peer and time act whenever it would
+ * sleep.
  *
  * Input: a list of acts; act() has their codes. Checks: those of the model; at the end, when all
  * queue pairs have left and time has passed, agents, slots and listeners are free.
