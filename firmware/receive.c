@@ -18,6 +18,8 @@ void *memset(void *dst, int c, size_t n);
 #define MEASURED   16u
 #define SIZE       1024u
 #define ODD        40u /* messages of odd lengths, each way */
+#define BURSTS     8u
+#define LONG       14480u /* ten segments: as many as a new connection may send */
 #define STACK_SIZE 73728u
 #define START      1000000000u /* ns */
 #define DELAY      50000u
@@ -25,7 +27,7 @@ void *memset(void *dst, int c, size_t n);
 #define OURS       1u /* as the last octet of its address, less 1 */
 
 /* What MARKER has (gateware/lib/hybrid.py). */
-enum { OUTSIDE = 0, DATA = 1, ACK = 2, POLL = 3 };
+enum { OUTSIDE = 0, DATA = 1, ACK = 2, POLL = 3, BURST = 4 };
 
 struct side {
     struct toec_stack *stack;
@@ -54,11 +56,11 @@ static int send_segment(void *user, const struct toec_tx_segment *g)
         return TOEC_SEGMENT_BUILD;
     if (sent == TX_FULL)
         return -1;
-    frames_sent++;
+    frames_sent += g->len > g->mss ? (g->len + g->mss - 1) / g->mss : 1;
     return 0;
 }
 
-static const struct toec_tx_segment_ops segments = {send_segment};
+static const struct toec_tx_segment_ops segments = {send_segment, 1};
 #endif
 
 int toec_port_transmit(void *user, const struct toec_tx *tx)
@@ -160,6 +162,7 @@ static void start(unsigned number)
     cfg.secret[0] = (uint8_t)(1 + number);
 #ifdef COMPLETE
     cfg.segments = &segments;
+    cfg.max_gso = BUFFER;
 #endif
     if (toec_size(&cfg) > STACK_SIZE)
         soc_fail("a stack needs more memory than there is");
@@ -213,7 +216,7 @@ static void step(uint32_t measured)
         data = host_frame(&length);
         if (!data)
             continue;
-        take(data, length, measured);
+        take(data, length, measured == BURST ? OUTSIDE : measured);
         frames_handled++;
     }
     if (sides[PEER].unread && toec_recv(sides[PEER].stack, sides[PEER].agent.flow,
@@ -243,7 +246,10 @@ static void send_bytes(struct side *s, uint32_t len, uint32_t measured)
     toe.now = now;
     if (toec_send(s->stack, s->agent.flow, len, 1, now))
         soc_fail("toec_send() failed");
-    toec_poll(s->stack, now);
+    if (measured == BURST)
+        TX_REG(MARKER) = BURST;
+    toec_output_flow(s->stack, s->agent.flow, now);
+    TX_REG(MARKER) = OUTSIDE;
     s->sent += len;
     while (s->acked != s->sent)
         step(measured);
@@ -273,6 +279,8 @@ int main(void)
         send_bytes(&sides[PEER], SIZE, DATA);
     for (i = 0; i < MEASURED; i++)
         send_bytes(&sides[OURS], SIZE, ACK);
+    for (i = 0; i < BURSTS; i++)
+        send_bytes(&sides[OURS], LONG, BURST);
     for (i = 0; i < ODD; i++) {
         len = (len * 77 + 91) % 1448;
         send_bytes(&sides[i & 1], len + 1, OUTSIDE);

@@ -121,6 +121,7 @@ static void configure(struct toec_config *cfg)
     for (i = 0; i < 8; i++)
         octets(cfg->secret + 4 * i, HOST->SECRET[i], 4);
     cfg->segments = transmit_segments;
+    cfg->max_gso = transmit_burst;
     cfg->max_flows = FLOWS;
     cfg->max_records = RECORDS;
     cfg->max_listeners = GROUPS;

@@ -170,5 +170,7 @@ void transmit_check(void);
 void transmit_now(struct agent *a);
 /* Of segments whose headers hardware builds; 0: of none. */
 extern const struct toec_tx_segment_ops *const transmit_segments;
+/* The most bytes of a burst, which is cut into segments here; 0: core/ gives single segments. */
+extern const uint32_t transmit_burst;
 
 #endif

@@ -119,7 +119,7 @@ def send(configuration: str, delay: int) -> dict:
 
 RECEIVERS = ("prototype", "complete")
 # As firmware/receive.c has them.
-RECEIVED = {"1": "data", "2": "ack", "3": "poll"}
+RECEIVED = {"1": "data", "2": "ack", "3": "poll", "4": "burst"}
 
 
 def receive(configuration: str) -> dict:

@@ -646,6 +646,12 @@ toec_u16 toec_sum_add(toec_u16 a, toec_u16 b, int odd);
  * contiguously, frame_len bytes.
  */
 void toec_tx_finish(const struct toec_tx *tx, toec_u8 *frame, toec_u32 frame_len);
+/*
+ * Writes the headers of one segment of a tx with gso_size, in software: the one with n bytes of
+ * payload from offset `at`, a multiple of gso_size. hdr has room for tx->hdr_len bytes. The
+ * checksum is still requested: toec_tx_finish().
+ */
+void toec_tx_cut(const struct toec_tx *tx, toec_u32 at, toec_u32 n, toec_u8 *hdr);
 /* Returns the Toeplitz hash with the symmetric key: which of home_count stacks a 4-tuple belongs
  * to. */
 toec_u32 toec_rss_hash(const struct toec_addr *a, const struct toec_addr *b, toec_u16 pa,

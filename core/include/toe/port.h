@@ -198,11 +198,16 @@ struct toec_ao_ops {
  *
  * So an integrator keeps the constant part of that frame for each flow. It checks in that frame
  * that the IPv4 header has DF.
+ *
+ * A burst: with toec_tx_segment_ops.bursts and toec_config.max_gso, `len` may exceed `mss`. The
+ * integrator cuts the payload into segments of mss bytes, of which the last may have fewer; PSH and
+ * FIN of `flags` belong to the last one. CWR is not among the flags.
  */
 struct toec_tx_segment {
     void *owner;
     const toec_u8 *mac; /* of the next hop: the frame's destination */
     toec_u32 off, len;  /* payload: bytes of the send stream */
+    toec_u32 mss;       /* most payload of one segment */
     toec_u32 seq, ack;
     toec_u32 ts_val, ts_ecr;
     toec_u16 wnd;
@@ -217,9 +222,11 @@ struct toec_tx_segment {
 struct toec_tx_segment_ops {
     /* Sends or queues the segment. It is valid during the call only. Returns 0; -1 when there is no
      * room now, as toec_port_transmit() does; or TOEC_SEGMENT_BUILD, and core/ then calls
-     * toec_port_transmit() for the same segment. Called neither for segments with other options,
-     * nor for those of toec_tx.local or gso_size. */
+     * toec_port_transmit() for the same segment, or burst. Called neither for segments with other
+     * options, nor for those of toec_tx.local. */
     int (*send)(void *user, const struct toec_tx_segment *g);
+    /* not 0: bursts, too; else these come as frames with gso_size */
+    toec_u32 bursts;
 };
 
 /*
