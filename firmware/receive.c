@@ -27,7 +27,7 @@ void *memset(void *dst, int c, size_t n);
 #define OURS       1u /* as the last octet of its address, less 1 */
 
 /* What MARKER has (gateware/lib/hybrid.py). */
-enum { OUTSIDE = 0, DATA = 1, ACK = 2, POLL = 3, BURST = 4 };
+enum { OUTSIDE = 0, DATA = 1, ACK = 2, POLL = 3, BURST = 4, LEAVING = 5 };
 
 struct side {
     struct toec_stack *stack;
@@ -249,6 +249,11 @@ static void send_bytes(struct side *s, uint32_t len, uint32_t measured)
     if (measured == BURST)
         TX_REG(MARKER) = BURST;
     toec_output_flow(s->stack, s->agent.flow, now);
+    if (measured == BURST) {
+        TX_REG(MARKER) = LEAVING;
+        while (TX_REG(LEFT) != frames_sent)
+            ;
+    }
     TX_REG(MARKER) = OUTSIDE;
     s->sent += len;
     while (s->acked != s->sent)

@@ -119,13 +119,15 @@ def send(configuration: str, delay: int) -> dict:
 
 RECEIVERS = ("prototype", "complete")
 # As firmware/receive.c has them.
-RECEIVED = {"1": "data", "2": "ack", "3": "poll", "4": "burst"}
+RECEIVED = {"1": "data", "2": "ack", "3": "poll", "4": "burst", "5": "leaving"}
 
 
 def receive(configuration: str) -> dict:
     """Runs firmware/receive.c; the prototype's image leaves what hyb_look has read. Returns the cycles of each segment of 1024 bytes ("data"), of each
-    pure ACK, and of each poll after data, which sends every second time; of the last of each its
-    cycles by source; the bytes that host memory received."""
+    pure ACK, of each poll after data, which sends every second time, of each burst of ten
+    segments, and until it has left; of the last of each its cycles by source; of the last burst
+    the beats on the link, and the cycles of the first and the last; the bytes that host memory
+    received."""
     name = f"receive_{configuration}"
     command = [str(loop()), str(image(name)), str(SEND_CYCLES)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=540)
@@ -140,6 +142,7 @@ def receive(configuration: str) -> dict:
     return {
         "configuration": configuration,
         "placed": found["placed"],
+        "beats": found["beats"],
         "taken": taken,
         "sources": by_source,
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // hyb_loop.cpp - runs firmware/receive.c on the hybrid TOE whose link comes back (sim/hyb_loop.sv),
 // and prints JSON: what MARKER has named, how many cycles each took, and of the last one of each
-// name the cycles of every instruction.
+// name the cycles of every instruction; of the last burst the beats on the link, the cycles of the
+// first and of the last one.
 //
 //   hyb_loop IMAGE CYCLES
 //
@@ -25,8 +26,10 @@ namespace
 {
 
 constexpr std::size_t InstrBytes = 128 << 10;
+constexpr int Burst = 4, Leaving = 5; // of MARKER
 
 std::uint64_t g_cycle, g_began;
+std::uint64_t g_burst, g_beats, g_first, g_last; // of the last burst: its begin, its beats
 int g_what; // as MARKER has it; 0: nothing that is measured
 std::map<int, std::vector<std::uint64_t>> g_taken;
 std::map<int, std::map<std::uint32_t, std::uint64_t>> g_cycles; // by instruction
@@ -41,10 +44,19 @@ void hyb_walk_marker(char what)
     g_began = g_cycle;
     if (what)
         g_cycles[what].clear();
+    if (what == Burst) {
+        g_burst = g_cycle;
+        g_beats = 0;
+    }
 }
 
-void hyb_walk_edge(const char *)
+void hyb_walk_edge(const char *name)
 {
+    if ((g_what != Burst && g_what != Leaving) || std::string(name).find("way out -> link") != 0)
+        return;
+    if (!g_beats++)
+        g_first = g_cycle - g_burst;
+    g_last = g_cycle - g_burst;
 }
 
 void hyb_walk_cycle(int pc)
@@ -80,7 +92,9 @@ void load(Vhyb_loop &top, const std::vector<std::uint8_t> &image)
 
 void print(std::uint32_t placed)
 {
-    std::printf("{\"placed\":%u,\"taken\":{", placed);
+    std::printf("{\"placed\":%u,\"beats\":[%llu,%llu,%llu],\"taken\":{", placed,
+                (unsigned long long)g_beats, (unsigned long long)g_first,
+                (unsigned long long)g_last);
     for (auto kind = g_taken.begin(); kind != g_taken.end(); ++kind) {
         std::printf("%s\"%d\":[", kind == g_taken.begin() ? "" : ",", kind->first);
         for (std::size_t i = 0; i < kind->second.size(); i++)
