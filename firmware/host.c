@@ -161,25 +161,45 @@ void host_place(struct host_flow f, const uint8_t *from, uint32_t length, uint32
 
 /* ---- frames ---- */
 
+/* RX_TAIL as last written, RX_HEAD as last read: a register takes longer than memory. */
+static uint32_t rx_tail, rx_head;
+
+/* Returns not 0 when there is a frame `n` behind the tail. */
+static int there_is(unsigned n)
+{
+    if (rx_head - rx_tail <= n)
+        rx_head = HOST->RX_HEAD;
+    return rx_head - rx_tail > n;
+}
+
 const uint8_t *host_frame(uint32_t *length)
 {
-    uint32_t tail = HOST->RX_TAIL;
-
-    if (HOST->RX_HEAD == tail)
+    if (!there_is(0))
         return 0;
     *length = HOST->RX_LENGTH;
-    return HOST_RX + tail % RX_N * HOST_FRAME;
+    return HOST_RX + rx_tail % RX_N * HOST_FRAME;
 }
 
-void host_frame_end(void)
+void host_frame_end(unsigned count)
 {
-    wait_for(BIT(WRITING)); /* its payload is still read */
-    HOST->RX_TAIL = HOST->RX_TAIL + 1;
+    wait_for(BIT(WRITING)); /* their payload is still read */
+    rx_tail += count;
+    HOST->RX_TAIL = rx_tail;
 }
 
-const volatile struct host_look *host_look(void)
+const volatile struct host_look *host_look(unsigned n)
 {
-    return LOOKS + HOST->RX_TAIL % RX_N;
+    return LOOKS + (rx_tail + n) % RX_N;
+}
+
+const uint8_t *host_frame_ahead(unsigned n, uint32_t *length)
+{
+    uint32_t at = (rx_tail + n) % RX_N;
+
+    if (!there_is(n))
+        return 0;
+    *length = LOOKS[at].lengths >> 20;
+    return HOST_RX + at * HOST_FRAME;
 }
 
 uint8_t *host_slot(void)

@@ -27,7 +27,7 @@ void *memset(void *dst, int c, size_t n);
 #define OURS       1u /* as the last octet of its address, less 1 */
 
 /* What MARKER has (gateware/lib/hybrid.py). */
-enum { OUTSIDE = 0, DATA = 1, ACK = 2, POLL = 3, BURST = 4, LEAVING = 5 };
+enum { OUTSIDE = 0, DATA = 1, ACK = 2, POLL = 3, BURST = 4, LEAVING = 5, MERGED = 6 };
 
 struct side {
     struct toec_stack *stack;
@@ -93,7 +93,7 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
     const struct agent *a = owner;
 
     (void)user;
-    host_place(a->at, p->data + p_off, len, off);
+    receive_place(a->at, p, p_off, len, off);
 }
 
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
@@ -187,22 +187,25 @@ static void connect_sides(void)
         soc_fail("toec_connect() failed");
 }
 
-/* Takes the frame that waits; `measured`: as what, if it is for us. */
-static void take(const uint8_t *data, uint32_t length, uint32_t measured)
+/* Takes the frame that waits, and those that are merged with it; `measured`: as what, if it is for
+ * us. Returns how many. */
+static unsigned take(const uint8_t *data, uint32_t length, uint32_t measured)
 {
     struct toec_packet p = {data, length, length, TOEC_RX_L4_CSUM_OK | TOEC_RX_IP_CSUM_OK, 0};
+    unsigned taken = 1;
 
     if (data[5] == 1 + PEER || data[0] & 1) {
         toec_input(sides[PEER].stack, &p, now);
         if (!(data[0] & 1)) {
-            host_frame_end();
-            return;
+            host_frame_end(1);
+            return 1;
         }
     }
     TX_REG(MARKER) = measured;
-    receive_frame(data, length);
-    host_frame_end();
+    taken = receive_frames(data, length);
+    host_frame_end(taken);
     TX_REG(MARKER) = OUTSIDE;
+    return taken;
 }
 
 /* Handles all frames on their way, polls, and advances time. */
@@ -212,12 +215,13 @@ static void step(uint32_t measured)
     uint32_t length;
     toec_time next, other;
 
+    if (measured == MERGED)
+        while (HOST->RX_HEAD - HOST->RX_TAIL != frames_sent - frames_handled)
+            ; /* all are to wait one behind the other */
     while (frames_handled != frames_sent) {
         data = host_frame(&length);
-        if (!data)
-            continue;
-        take(data, length, measured == BURST ? OUTSIDE : measured);
-        frames_handled++;
+        if (data)
+            frames_handled += take(data, length, measured == BURST ? OUTSIDE : measured);
     }
     if (sides[PEER].unread && toec_recv(sides[PEER].stack, sides[PEER].agent.flow,
                                         sides[PEER].unread, now))
@@ -286,6 +290,8 @@ int main(void)
         send_bytes(&sides[OURS], SIZE, ACK);
     for (i = 0; i < BURSTS; i++)
         send_bytes(&sides[OURS], LONG, BURST);
+    for (i = 0; i < BURSTS; i++)
+        send_bytes(&sides[PEER], LONG, MERGED);
     for (i = 0; i < ODD; i++) {
         len = (len * 77 + 91) % 1448;
         send_bytes(&sides[i & 1], len + 1, OUTSIDE);

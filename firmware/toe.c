@@ -22,10 +22,7 @@ void *memset(void *dst, int c, size_t n);
 int FIRMWARE_MAIN(void);
 #define RECORDS 8u /* of transmissions: flows with many segments in flight at once */
 #define BATCH   8u /* commands of a round */
-/* Frames of a round: all that RX buffers hold. With fewer, a round that sends leaves ACKs behind
- * for each segment that it sends, until the buffers overflow. */
-#define FRAMES (HOST_RX_BYTES / HOST_FRAME)
-#define RETRY  1000000u /* ns until events are tried again that had no room */
+#define RETRY   1000000u /* ns until events are tried again that had no room */
 
 struct toe toe;
 /* toec_init() clears it. */
@@ -41,7 +38,7 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
 
     (void)user;
     if (a->at.slot != NO_SLOT)
-        host_place(a->at, p->data + p_off, len, off);
+        receive_place(a->at, p, p_off, len, off);
 }
 
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
@@ -150,15 +147,17 @@ static void start(void)
 
 /* ---- rounds ---- */
 
+/* At most all that RX buffers hold. With fewer, a round that sends leaves ACKs behind for each
+ * segment that it sends, until the buffers overflow. */
 static void take_frames(void)
 {
     const uint8_t *data;
     uint32_t length;
-    unsigned n;
+    unsigned n, taken;
 
-    for (n = 0; n < FRAMES && (data = host_frame(&length)) != 0; n++) {
-        receive_frame(data, length);
-        host_frame_end();
+    for (n = 0; n < RECEIVE_MOST && (data = host_frame(&length)) != 0; n += taken) {
+        taken = receive_frames(data, length);
+        host_frame_end(taken);
     }
 }
 

@@ -98,7 +98,13 @@ extern struct toe toe;
 
 /* ---- receive_plain.c, receive_look.c: how core/ gets a frame; an image links one ---- */
 
-void receive_frame(const uint8_t *data, uint32_t length);
+#define RECEIVE_MOST (HOST_RX_BYTES / HOST_FRAME) /* frames: all that RX buffers hold */
+/* Gives core/ the frame at the tail, and those behind it that continue its segment. Returns how
+ * many it has taken; they stay until host_frame_end(). */
+unsigned receive_frames(const uint8_t *data, uint32_t length);
+/* Places payload of what core/ was given into a receive buffer, as toec_port_place() does. */
+void receive_place(struct host_flow at, const struct toec_packet *p, uint32_t p_off, uint32_t len,
+                   uint32_t to);
 
 /* ---- agent.c ---- */
 

@@ -119,13 +119,13 @@ def send(configuration: str, delay: int) -> dict:
 
 RECEIVERS = ("prototype", "complete")
 # As firmware/receive.c has them.
-RECEIVED = {"1": "data", "2": "ack", "3": "poll", "4": "burst", "5": "leaving"}
+RECEIVED = {"1": "data", "2": "ack", "3": "poll", "4": "burst", "5": "leaving", "6": "merged"}
 
 
 def receive(configuration: str) -> dict:
     """Runs firmware/receive.c; the prototype's image leaves what hyb_look has read. Returns the cycles of each segment of 1024 bytes ("data"), of each
     pure ACK, of each poll after data, which sends every second time, of each burst of ten
-    segments, and until it has left; of the last of each its cycles by source; of the last burst
+    segments, and until it has left, and of what is merged of ten segments that wait; of the last of each its cycles by source; of the last burst
     the beats on the link, and the cycles of the first and the last; the bytes that host memory
     received."""
     name = f"receive_{configuration}"

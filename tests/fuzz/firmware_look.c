@@ -57,37 +57,45 @@ static uint32_t hash(const uint8_t *peer, uint32_t n, uint32_t ports)
     return (mixed ^ mixed >> 8) & 0xff;
 }
 
-const volatile struct host_look *host_look(void)
+/* Fills the description of a frame. */
+static void look(const uint8_t *f, uint32_t n, struct host_look *l)
 {
     static const uint8_t mac[6] = {2, 0, 0, 0, 0, 1};
-    static struct host_look l;
-    const uint8_t *f = units.frames[units.tail % FRAMES], *h;
+    const uint8_t *h;
     uint32_t len = 0, at, hlen, v6;
 
-    FUZZ_CHECK(units.head != units.tail);
-    memset(&l, 0, sizeof l);
-    at = verify(f, units.lengths[units.tail % FRAMES], &l, &len);
+    memset(l, 0, sizeof *l);
+    at = verify(f, n, l, &len);
     if (!at)
-        return &l;
+        return;
     h = f + at;
     hlen = (uint32_t)(h[12] >> 4) * 4;
     v6 = at == 54;
-    l.facts |= HOST_SUM;
+    l->facts |= HOST_SUM;
     if (hlen == 32 && len >= 32 && get32(h + 20) == STAMPS_BEGIN)
-        l.facts |= HOST_STAMPS;
-    if (memcmp(f, mac, 6) || (hlen != 20 && !(l.facts & HOST_STAMPS)) || hlen > len ||
+        l->facts |= HOST_STAMPS;
+    if (memcmp(f, mac, 6) || (hlen != 20 && !(l->facts & HOST_STAMPS)) || hlen > len ||
         (h[12] & 15) || (h[13] & 0x36) != 0x10)
-        return &l;
-    l.ports = get16(h + 2) << 16 | get16(h);
-    l.facts |= HOST_USUAL | (v6 ? get16(f + 14) >> 4 & 0xff : f[15]) << 8 |
-               hash(v6 ? f + 22 : f + 26, v6 ? 16 : 4, l.ports) << 16;
-    l.fields = get16(h + 14) << 16 | h[13];
-    l.lengths = (at + hlen) | (len - hlen) << 8;
-    l.seq = get32(h + 4);
-    l.ack = get32(h + 8);
-    if (l.facts & HOST_STAMPS) {
-        l.ts_val = get32(h + 24);
-        l.ts_ecr = get32(h + 28);
+        return;
+    l->ports = get16(h + 2) << 16 | get16(h);
+    l->facts |= HOST_USUAL | (v6 ? get16(f + 14) >> 4 & 0xff : f[15]) << 8 |
+               hash(v6 ? f + 22 : f + 26, v6 ? 16 : 4, l->ports) << 16;
+    l->fields = get16(h + 14) << 16 | h[13];
+    l->lengths = (at + hlen) | (len - hlen) << 8 | n << 20;
+    l->seq = get32(h + 4);
+    l->ack = get32(h + 8);
+    if (l->facts & HOST_STAMPS) {
+        l->ts_val = get32(h + 24);
+        l->ts_ecr = get32(h + 28);
     }
-    return &l;
+}
+
+const volatile struct host_look *host_look(unsigned n)
+{
+    static struct host_look of[FRAMES];
+    uint32_t at = (units.tail + n) % FRAMES;
+
+    FUZZ_CHECK(n < units.head - units.tail);
+    look(units.frames[at], units.lengths[at], &of[at]);
+    return &of[at];
 }
