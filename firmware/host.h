@@ -72,8 +72,8 @@ void host_frame_end(unsigned count);
 /* What hyb_look has read of a frame (hyb_look.sv). Except for HOST_IP_SUM, HOST_SUM and the frame's
  * bytes all is valid with HOST_USUAL alone; the stamps are, with HOST_STAMPS. */
 struct host_look {
-    uint32_t facts;   /* HOST_* in 4:0; 15:8 TOS; 23:16 a hash of the peer's address and the ports */
-    uint32_t fields;  /* 7:0 flags; 31:16 window */
+    uint32_t facts;  /* HOST_* in 4:0; 15:8 TOS; 23:16 a hash of the peer's address and the ports */
+    uint32_t fields; /* 7:0 flags; 31:16 window */
     uint32_t lengths; /* 7:0 offset of payload; 19:8 its bytes; 31:20 the frame's bytes */
     uint32_t seq, ack, ts_val, ts_ecr;
     uint32_t ports; /* 15:0 the peer's; 31:16 ours */

@@ -223,11 +223,11 @@ static void step(uint32_t measured)
         if (data)
             frames_handled += take(data, length, measured == BURST ? OUTSIDE : measured);
     }
-    if (sides[PEER].unread && toec_recv(sides[PEER].stack, sides[PEER].agent.flow,
-                                        sides[PEER].unread, now))
+    if (sides[PEER].unread &&
+        toec_recv(sides[PEER].stack, sides[PEER].agent.flow, sides[PEER].unread, now))
         soc_fail("toec_recv() failed");
-    if (sides[OURS].unread && toec_recv(sides[OURS].stack, sides[OURS].agent.flow,
-                                        sides[OURS].unread, now))
+    if (sides[OURS].unread &&
+        toec_recv(sides[OURS].stack, sides[OURS].agent.flow, sides[OURS].unread, now))
         soc_fail("toec_recv() failed");
     sides[PEER].unread = sides[OURS].unread = 0;
     next = toec_poll(sides[PEER].stack, now);

@@ -20,8 +20,8 @@ void *memset(void *dst, int c, size_t n);
 #define FIRMWARE_MAIN main
 #endif
 int FIRMWARE_MAIN(void);
-#define RECORDS 8u /* of transmissions: flows with many segments in flight at once */
-#define BATCH   8u /* commands of a round */
+#define RECORDS 8u       /* of transmissions: flows with many segments in flight at once */
+#define BATCH   8u       /* commands of a round */
 #define RETRY   1000000u /* ns until events are tried again that had no room */
 
 struct toe toe;

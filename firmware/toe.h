@@ -89,8 +89,8 @@ struct toe {
     struct member members[MEMBERS];
     struct group groups[GROUPS];
     struct agent *pend_first, *pend_last;
-    uint64_t refresh_at; /* when records are to be written */
-    uint32_t dooms;      /* agents to be reset */
+    uint64_t refresh_at;  /* when records are to be written */
+    uint32_t dooms;       /* agents to be reset */
     struct agent *active; /* of the latest event of core/; 0: none since this was cleared */
     struct agent *expected[HASHES]; /* receive_look.c: by hash, of the last segment */
 };

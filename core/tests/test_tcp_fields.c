@@ -166,11 +166,8 @@ static void run(const struct way *w, int by_fields)
 
 static void test_as_by_headers(void **state)
 {
-    static const struct way ways[] = {{0, 0, 0, 0},
-                                      {1, 0, 0, 0},
-                                      {0, 0, 0, TOEC_I_TIMESTAMPS},
-                                      {0, 20, 20, 0},
-                                      {1, 20, 20, 0}};
+    static const struct way ways[] = {
+        {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 0, 0, TOEC_I_TIMESTAMPS}, {0, 20, 20, 0}, {1, 20, 20, 0}};
     unsigned i;
 
     (void)state;

@@ -30,7 +30,7 @@ constexpr int Burst = 4, Leaving = 5; // of MARKER
 
 std::uint64_t g_cycle, g_began;
 std::uint64_t g_burst, g_beats, g_first, g_last; // of the last burst: its begin, its beats
-int g_what; // as MARKER has it; 0: nothing that is measured
+int g_what;                                      // as MARKER has it; 0: nothing that is measured
 std::map<int, std::vector<std::uint64_t>> g_taken;
 std::map<int, std::map<std::uint32_t, std::uint64_t>> g_cycles; // by instruction
 
@@ -150,8 +150,8 @@ int main(int argc, char **argv)
         if (top.exit_o)
             std::fprintf(stderr, "hyb_loop: %s", said.c_str());
         else if (top.wrong_o) {
-            std::fprintf(stderr, "hyb_loop: %u of %u bytes in host memory are wrong\n",
-                         top.wrong_o, top.placed_o);
+            std::fprintf(stderr, "hyb_loop: %u of %u bytes in host memory are wrong\n", top.wrong_o,
+                         top.placed_o);
             return 4;
         } else
             print(top.placed_o);

@@ -8,7 +8,7 @@ import pytest
 from gateware.lib import hybrid, ibex
 
 BYTES = 100_000  # of firmware/pair.c, each way
-SEGMENTS = 10  # of a burst of firmware/receive.c
+BURSTS, SEGMENTS = 8, 10  # of firmware/receive.c
 
 
 def test_boots():
@@ -93,6 +93,13 @@ def test_a_burst_is_one_decision(received):
     beats, first, last = received["complete"]["beats"]
     assert beats == SEGMENTS * 190  # 1514 bytes each
     assert last - first < 1.05 * beats, "the link waits within a burst"
+
+
+def test_segments_that_wait_are_one(received):
+    """Ten segments that wait are one for core/, and their bytes are in their places."""
+    merged = received["complete"]["taken"]["merged"]
+    assert len(merged) == BURSTS and merged[-1] <= 2700
+    assert len(received["prototype"]["taken"]["merged"]) == BURSTS * SEGMENTS
 
 
 @pytest.mark.parametrize(

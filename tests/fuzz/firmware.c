@@ -19,7 +19,7 @@
 #define MOST_WAITS 2000u /* until the last connection has ended */
 #define SEVERAL    216u
 #define CONTINUES  0x8000u /* of the number that gives a segment's length */
-#define HEADERS    54u /* of Ethernet, IPv4 and TCP without options */
+#define HEADERS    54u     /* of Ethernet, IPv4 and TCP without options */
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 

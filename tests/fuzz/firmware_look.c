@@ -34,7 +34,8 @@ static uint32_t verify(const uint8_t *f, uint32_t n, struct host_look *l, uint32
         if (f[14] != 0x45 || get16(f + 16) < 20 || 34 + *len > n || toec_sum(f + 14, 20) != 0xffff)
             return 0;
         l->facts = HOST_IP_SUM;
-        return f[23] == 6 && !(get16(f + 20) & 0x3fff) && *len >= 20 && right(f + 26, 8 + *len, *len)
+        return f[23] == 6 && !(get16(f + 20) & 0x3fff) && *len >= 20 &&
+                       right(f + 26, 8 + *len, *len)
                    ? 34
                    : 0;
     }
@@ -79,7 +80,7 @@ static void look(const uint8_t *f, uint32_t n, struct host_look *l)
         return;
     l->ports = get16(h + 2) << 16 | get16(h);
     l->facts |= HOST_USUAL | (v6 ? get16(f + 14) >> 4 & 0xff : f[15]) << 8 |
-               hash(v6 ? f + 22 : f + 26, v6 ? 16 : 4, l->ports) << 16;
+                hash(v6 ? f + 22 : f + 26, v6 ? 16 : 4, l->ports) << 16;
     l->fields = get16(h + 14) << 16 | h[13];
     l->lengths = (at + hlen) | (len - hlen) << 8 | n << 20;
     l->seq = get32(h + 4);
