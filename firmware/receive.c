@@ -63,28 +63,34 @@ static int send_segment(void *user, const struct toec_tx_segment *g)
 static const struct toec_tx_segment_ops segments = {send_segment, 1};
 #endif
 
-int toec_port_transmit(void *user, const struct toec_tx *tx)
+uint32_t tx_one(const struct toec_tx *tx)
 {
     struct tx_piece piece[2] = {{tx->off, tx->len}, {0, 0}};
-    struct agent *a = tx->owner;
+    const struct agent *a = tx->owner;
     uint32_t sent;
 
-    (void)user;
     if (tx->src || (tx->len && !a))
         soc_fail("a frame that this exchange does not have");
     if (a)
         TX_REG(DFU_HOST_HIGH) = (uint32_t)a->at.slot << 16;
-#ifdef COMPLETE
-    if (a)
-        tx_header_learn(&a->header, (uint32_t)a->at.slot << 16 | a->at.slot, tx);
-#endif
     sent = tx_frame(tx, piece);
     if (sent == TX_REFUSED)
         soc_fail("host memory refuses a read");
-    if (sent == TX_FULL)
-        return -1;
-    frames_sent++;
-    return 0;
+    if (sent != TX_FULL)
+        frames_sent++;
+    return sent;
+}
+
+int toec_port_transmit(void *user, const struct toec_tx *tx)
+{
+#ifdef COMPLETE
+    struct agent *a = tx->owner;
+
+    if (a)
+        tx_header_learn(&a->header, (uint32_t)a->at.slot << 16 | a->at.slot, tx);
+#endif
+    (void)user;
+    return (tx->gso_size ? tx_cut(tx) : tx_one(tx)) == TX_FULL ? -1 : 0;
 }
 
 void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_packet *p,
@@ -162,8 +168,8 @@ static void start(unsigned number)
     cfg.secret[0] = (uint8_t)(1 + number);
 #ifdef COMPLETE
     cfg.segments = &segments;
-    cfg.max_gso = BUFFER;
 #endif
+    cfg.max_gso = BUFFER;
     if (toec_size(&cfg) > STACK_SIZE)
         soc_fail("a stack needs more memory than there is");
     s->stack = toec_init(memory[number], STACK_SIZE, &cfg, now);
