@@ -16,9 +16,7 @@ from .tools import OUT, ROOT, Missing, alone, require
 IMAGES = OUT / "firmware"
 
 
-def program(
-    name: str = "hyb_sim", design: str = "src/hyb/hyb_soc.f", top: str = "hyb_soc"
-) -> Path:
+def program(name: str = "hyb_sim", design: str = "src/hyb/hyb_soc.f", top: str = "hyb_soc") -> Path:
     """Returns hyb_sim, or the program of this name, rebuilt when something changed."""
     require()
     made = OUT / "live" / name / name
@@ -123,11 +121,13 @@ RECEIVED = {"1": "data", "2": "ack", "3": "poll", "4": "burst", "5": "leaving", 
 
 
 def receive(configuration: str) -> dict:
-    """Runs firmware/receive.c; the prototype's image leaves what hyb_look has read. Returns the cycles of each segment of 1024 bytes ("data"), of each
-    pure ACK, of each poll after data, which sends every second time, of each burst of ten
-    segments, and until it has left, and of what is merged of ten segments that wait; of the last of each its cycles by source; of the last burst
-    the beats on the link, and the cycles of the first and the last; the bytes that host memory
-    received."""
+    """Runs firmware/receive.c; the prototype's image leaves what hyb_look has read.
+
+    Returns the cycles of each segment of 1024 bytes ("data"), of each pure ACK, of each poll after
+    data, which sends every second time, of each burst of ten segments, and until it has left, and
+    of each segment, or merged one, of ten that wait; of the last of each its cycles by source; of
+    the last burst the beats on the link, and the cycles of the first and the last; the bytes that
+    host memory received."""
     name = f"receive_{configuration}"
     command = [str(loop()), str(image(name)), str(SEND_CYCLES)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=540)

@@ -84,10 +84,11 @@ module hyb_look #(
   endfunction
 
   // Bytes of the line from the addresses on and within the datagram.
-  function automatic logic [63:0] summed(input logic [4:0] line, input where_t w);
+  function automatic logic [63:0] summed(input logic [4:0] line, input logic [16:0] stop,
+                                         input logic v6);
     logic [63:0] m;
     for (int i = 0; i < 64; i++)
-      m[i] = {6'd0, line, 6'(i)} < w.stop && (line != '0 || i >= 26 || (w.v6 && i >= 22));
+      m[i] = {6'd0, line, 6'(i)} < stop && (line != '0 || i >= 26 || (v6 && i >= 22));
     return m;
   endfunction
 
@@ -115,7 +116,7 @@ module hyb_look #(
     data_q3 <= data_q2;
     keep_q3 <= keep_q2;
     where_q3 <= where_q2;
-    mask_q3 <= summed(m2.line, where_q2) & keep_q2;
+    mask_q3 <= summed(m2.line, where_q2.stop, where_q2.v6) & keep_q2;
   end
 
   // ---- cycles 3 to 5: sums of the beat, four words at a time, then of the frame ----
@@ -138,7 +139,7 @@ module hyb_look #(
 
   fours_t fours_q4, ip_fours_q4;
   logic [21:0] beat_sum_q5, ip_sum_q5;
-  logic [127:0][7:0] head_q5;
+  logic [Head-1:0][7:0] head_q5;
   logic [11:0] size_q4, size_q5;
   logic [31:0] total_q;
   wire [31:0] total = (m5.line == '0 ? '0 : total_q) + 32'(beat_sum_q5);
@@ -166,9 +167,9 @@ module hyb_look #(
     beat_sum_q5 <= add(fours_q4);
     if (m4.valid && m4.line == '0) begin
       ip_sum_q5 <= add(ip_fours_q4);
-      head_q5 <= {512'd0, data_q4};
+      head_q5 <= (8 * Head)'(data_q4);
     end
-    if (m4.valid && m4.line == 5'd1) head_q5[127:64] <= data_q4;
+    if (m4.valid && m4.line == 5'd1) head_q5[Head-1:64] <= data_q4[Head-65:0];
     if (m5.valid) total_q <= total;
   end
 
@@ -184,7 +185,6 @@ module hyb_look #(
     logic [15:0]        sum;
     where_t             where;
     logic [11:0]        size;
-    logic [BufBits-1:0] buffer;
   } frame_t;
 
   function automatic frame_t fields(input logic [Head-1:0][7:0] h, input where_t w);
@@ -202,13 +202,14 @@ module hyb_look #(
 
   logic valid_q6;
   frame_t frame_q6;
+  logic [BufBits-1:0] buffer_q6;
   always_ff @(posedge clk_i) begin
     valid_q6 <= m5.valid && m5.last && rst_ni;
-    frame_q6 <= fields(head_q5[Head-1:0], where_q5);
+    frame_q6 <= fields(head_q5, where_q5);
     frame_q6.ip_sum <= fold(32'(ip_sum_q5));
     frame_q6.sum <= fold(total);
     frame_q6.size <= size_q5;
-    frame_q6.buffer <= m5.buffer;
+    buffer_q6 <= m5.buffer;
   end
 
   // ---- cycle 7: the verdict ----
@@ -260,7 +261,7 @@ module hyb_look #(
   logic [2:0] lane_q;
   always_ff @(posedge clk_i) begin
     valid_q7 <= valid_q6 && rst_ni;
-    buffer_q7 <= frame_q6.buffer;
+    buffer_q7 <= buffer_q6;
     words_q7 <= words;
     done_q <= valid_q7 && rst_ni;
     lane_q <= word_i[2:0];

@@ -36,7 +36,7 @@ def verified(f: bytes) -> tuple[bool, bool, int, bytes, bytes]:
     right, where the segment begins, its bytes, the peer's address."""
     if half(f, 12) == 0x0800:
         total, stop = half(f, 16), 14 + half(f, 16)
-        ip4 = f[14] == 0x45 and 20 <= total and stop <= len(f) and not checksum(f[14:34])
+        ip4 = f[14] == 0x45 and total >= 20 and stop <= len(f) and not checksum(f[14:34])
         tcp, pseudo, peer = f[34:stop], f[26:34], f[26:30]
         ok = ip4 and half(f, 20) & 0x3FFF == 0 and f[23] == 6
     elif half(f, 12) == 0x86DD:
@@ -102,7 +102,7 @@ def segment(rng, payload: int) -> Ether:
         address = ".".join(str(rng.randrange(1, 224)) for _ in range(4))
         ip = IP(src=address, dst="10.0.0.1", tos=rng.getrandbits(8))
     else:
-        address = "fe80::%x:%x" % (rng.getrandbits(16), rng.getrandbits(16))
+        address = f"fe80::{rng.getrandbits(16):x}:{rng.getrandbits(16):x}"
         ip = IPv6(src=address, dst="2001:db8::1", tc=rng.getrandbits(8))
     return Ether(dst=MAC.hex(":"), src="02:00:00:00:00:02") / ip / tcp / Raw(rng.randbytes(payload))
 
