@@ -6,7 +6,7 @@
 //   cycle  0     1      2      3    4     5    6       7        8
 //          beat  where  bytes  sum  head  add  fields  verdict  done_o
 //
-// Described is what is Ethernet without tags, then IPv4 without options or IPv6 without extension headers.
+// Described are Ethernet frames without tags that have IPv4 without options, or IPv6 and TCP next.
 // Of a TCP segment that lies there whole:
 //   - its checksum with that of the IPv4 header,
 //   - whether it is usual: to our Ethernet address, with ACK and without SYN, RST, URG, with no options
@@ -40,12 +40,12 @@ module hyb_look #(
   input  wire [63:0]         keep_i,
   input  wire [BufBits-1:0]  buffer_i,
 
-  output wire                done_o,    // a pulse for each frame, in order: its description is there
+  output wire                done_o,    // a frame is described; in their order
   input  wire [BufBits+2:0]  word_i,    // buffer and word; data come a cycle later
   output wire [31:0]         data_o
 );
 
-  localparam int unsigned Head = 86;    // bytes of headers that are read: those of IPv6 and 32 of TCP
+  localparam int unsigned Head = 86;    // bytes that are read: IPv6, 32 of TCP
 
   function automatic logic [15:0] half(input logic [63:0][7:0] d, input int unsigned at);
     return {d[at], d[at+1]};
@@ -182,7 +182,7 @@ module hyb_look #(
     logic [31:0][7:0]   tcp;
     logic [15:0]        tcp_len;
     logic [15:0]        ip_sum;
-    logic [15:0]        sum;
+    logic [15:0]        csum;
     where_t             where;
     logic [11:0]        size;
   } frame_t;
@@ -207,7 +207,7 @@ module hyb_look #(
     valid_q6 <= m5.valid && m5.last && rst_ni;
     frame_q6 <= fields(head_q5, where_q5);
     frame_q6.ip_sum <= fold(32'(ip_sum_q5));
-    frame_q6.sum <= fold(total);
+    frame_q6.csum <= fold(total);
     frame_q6.size <= size_q5;
     buffer_q6 <= m5.buffer;
   end
@@ -234,7 +234,7 @@ module hyb_look #(
     ip_ok = ip4_ok ? {f.ip[6][5:0], f.ip[7]} == 14'd0 && f.ip[9] == Tcp
           : f.where.v6 && f.ip[0][7:4] == 4'd6 && f.ip[6] == Tcp && f.where.stop <= 17'(f.size);
     sum_ok = ip_ok && (!f.where.v4 || f.where.length >= 16'd40) && f.tcp_len >= 16'd20 &&
-        fold(32'(f.sum) + 32'(f.tcp_len) + 32'(Tcp)) == 16'hffff;
+        fold(32'(f.csum) + 32'(f.tcp_len) + 32'(Tcp)) == 16'hffff;
     header = {f.tcp[12][7:4], 2'd0};
     stamps = header == 6'd32 && word(f.tcp, 20) == StampsBegin;
     // {FIN, SYN, RST, PSH, ACK, URG} are bits 0 to 5
