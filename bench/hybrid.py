@@ -7,6 +7,11 @@ builds headers, and where SEND goes straight into TCP. Cycles are the same on ev
 memory answers after --delays cycles; 200 are those of a card on PCI Express at 250 MHz. The
 firmware writes the register MARKER at each step, which costs a few cycles each and is included.
 Cycles are the processor's: in the complete configuration it does not wait for the payload.
+
+Then what receiving takes in the last two, with the link looped back: a segment of 1024 bytes in
+order, a pure ACK, the poll that acknowledges two segments, ten segments that wait; and the sending
+of ten segments. The complete configuration joins what it receives and cuts what it sends: core/
+decides once.
 """
 
 from __future__ import annotations
@@ -19,12 +24,16 @@ from bench import report, running, terminal
 from tests.lab import paths, proc
 
 CONFIGURATIONS = ("software", "prototype", "complete")
+RECEIVERS = CONFIGURATIONS[1:]
 DELAYS = [1, 200]
 # MHz: the paper's processor and its FPGA, and ours.
 CLOCKS = (135, 66, 250)
 FLOOR = 1300  # of the complete one, whose goal is a twentieth of the software's
 GOALS = {"software": 9300, "prototype": 2700, "complete": 465}
 BEATS = "way out -> link: beats of the frame"
+BURST = 14480  # bytes of firmware/receive.c's burst
+SEGMENTS = 10
+BURST_GOAL, MERGED_GOAL = 15, 10  # Gbit/s at 250 MHz
 
 # Of core/: the sources of each row. What no row names is TCP.
 ENTRY = {"stack.c", "timer.c", "timer.h", "stack_timer.c", "pool.h", "bits.h", "stack.h", "send.c"}
@@ -91,6 +100,39 @@ def measure(options: argparse.Namespace) -> list[dict]:
     return samples
 
 
+def measure_receive() -> dict[str, dict]:
+    found = {}
+    for configuration in RECEIVERS:
+        command = [paths.ROOT / "scripts" / "gateware", "hybrid", "--receive", configuration]
+        found[configuration] = json.loads(proc.run(command, timeout=1800).stdout)
+    return found
+
+
+def derive_receive(samples: dict[str, dict]) -> dict[str, dict[str, float]]:
+    """Return cycles; of a burst also Gbit/s at 250 MHz: by the processor's cycles, by the
+    link's."""
+
+    def rate(cycles: int) -> float:
+        return round(BURST * 8 * 0.25 / cycles, 1)
+
+    found = {}
+    for configuration, s in samples.items():
+        last = {what: cycles[-1] for what, cycles in s["taken"].items()}
+        _, first, end = s["beats"]
+        merged = sum(s["taken"]["merged"][-SEGMENTS if configuration == "prototype" else -1 :])
+        found[configuration] = {
+            "data": last["data"],
+            "ack": last["ack"],
+            "poll": max(s["taken"]["poll"][-2:]),
+            "burst": last["burst"],
+            "burst_processor_gbit": rate(last["burst"]),
+            "burst_link_gbit": rate(end - first + 1),
+            "merged": merged,
+            "merged_gbit": rate(merged),
+        }
+    return found
+
+
 def derive(samples: list[dict]) -> list[dict]:
     return [
         {
@@ -114,6 +156,17 @@ def goals(found: list[dict]) -> list[report.Goal]:
             GOALS[f["configuration"]],
         )
         for f in found
+    ]
+
+
+def rates(received: dict[str, dict[str, float]]) -> list[report.Goal]:
+    """Return the goals of ten segments by themselves: ACKs are not part of them."""
+    ours = received["complete"]
+    sent = min(ours["burst_processor_gbit"], ours["burst_link_gbit"])
+    what = "ten segments, complete, at 250 MHz"
+    return [
+        report.Goal(f"send {what}", sent, "Gbit/s", BURST_GOAL, at_most=False),
+        report.Goal(f"receive {what}", ours["merged_gbit"], "Gbit/s", MERGED_GOAL, at_most=False),
     ]
 
 
@@ -172,6 +225,28 @@ def table2(found: list[dict], delay: int) -> str:
     return "\n".join(lines)
 
 
+TABLE_RECEIVE = (
+    ("data", "1024 bytes in order"),
+    ("ack", "a pure ACK"),
+    ("poll", "poll: the ACK of two segments"),
+    ("merged", "ten segments that wait"),
+    ("merged_gbit", "... Gbit/s"),
+    ("burst", "send ten segments"),
+    ("burst_processor_gbit", "... Gbit/s, by the processor"),
+    ("burst_link_gbit", "... Gbit/s, on the link"),
+)
+
+
+def table_receive(received: dict[str, dict[str, float]]) -> str:
+    lines = [
+        "Receiving, and bursts, cycles; Gbit/s at 250 MHz",
+        f"{'':30}" + "".join(f"{c:>12}" for c in RECEIVERS),
+    ]
+    for key, title in TABLE_RECEIVE:
+        lines.append(f"{title:30}" + "".join(f"{received[c][key]:>12}" for c in RECEIVERS))
+    return "\n".join(lines)
+
+
 def walk(found: list[dict], configuration: str, delay: int) -> str:
     """Format the edges of a send; consecutive cycles of an edge are one line."""
     spans: dict[str, list[int]] = {}
@@ -200,21 +275,26 @@ def main() -> int:
     options = arguments()
     try:
         samples = measure(options)
+        received = measure_receive()
     except (proc.Failed, OSError) as e:
         terminal.say(f"hybrid: {e}")
         return 1
     found = derive(samples)
-    judged = goals(found)
+    figures = derive_receive(received)
+    judged = [*goals(found), *rates(figures)]
     body = {
         "clocks_mhz": CLOCKS,
         "settings": {"delays": options.delays},
         "figures": found,
         "samples": samples,
+        "receive": figures,
+        "receive_samples": received,
     }
     report.write(options.out, body, judged)
     for delay in options.delays:
         print(table1(found, delay), end="\n\n")
     print(table2(found, options.delays[0]), end="\n\n")
+    print(table_receive(figures), end="\n\n")
     for configuration in CONFIGURATIONS[1:]:
         print(walk(found, configuration, options.delays[-1]), end="\n\n")
     report.print_goals({}, judged)

@@ -64,6 +64,7 @@ void agent_free(struct agent *a)
     leave_slot(a);
     if (a->doomed)
         toe.dooms--;
+    a->flow = 0;
     a->state = AGENT_FREE;
 }
 
@@ -303,6 +304,7 @@ void agent_event(struct agent *a, struct toec_tcb *flow, enum toec_event ev, uin
 {
     unsigned open = a->state == AGENT_OPEN && !a->doomed;
 
+    toe.active = a;
     switch (ev) {
     case TOEC_EV_ESTABLISHED:
         on_established(a, flow);

@@ -9,6 +9,7 @@
 #define SLOTS     ((uint8_t *)0x30000000u)
 #define SLOT_N    16u
 #define RX_N      (HOST_RX_BYTES / HOST_FRAME)
+#define LOOKS     ((const volatile struct host_look *)0x38010000u)
 #define WINDOW    ((volatile uint32_t *)0x3c000000u)
 #define RECORD    192u
 #define BIT(name) HYB_HOST_REGS__PENDING__##name##_bm
@@ -160,20 +161,45 @@ void host_place(struct host_flow f, const uint8_t *from, uint32_t length, uint32
 
 /* ---- frames ---- */
 
-const uint8_t *host_frame(uint32_t *length)
-{
-    uint32_t tail = HOST->RX_TAIL;
+/* RX_TAIL as last written, RX_HEAD as last read: a register takes longer than memory. */
+static uint32_t rx_tail, rx_head;
 
-    if (HOST->RX_HEAD == tail)
-        return 0;
-    *length = HOST->RX_LENGTH;
-    return HOST_RX + tail % RX_N * HOST_FRAME;
+/* Returns not 0 when there is a frame `n` behind the tail. */
+static int there_is(unsigned n)
+{
+    if (rx_head - rx_tail <= n)
+        rx_head = HOST->RX_HEAD;
+    return rx_head - rx_tail > n;
 }
 
-void host_frame_end(void)
+const uint8_t *host_frame(uint32_t *length)
 {
-    wait_for(BIT(WRITING)); /* its payload is still read */
-    HOST->RX_TAIL = HOST->RX_TAIL + 1;
+    if (!there_is(0))
+        return 0;
+    *length = HOST->RX_LENGTH;
+    return HOST_RX + rx_tail % RX_N * HOST_FRAME;
+}
+
+void host_frame_end(unsigned count)
+{
+    wait_for(BIT(WRITING)); /* their payload is still read */
+    rx_tail += count;
+    HOST->RX_TAIL = rx_tail;
+}
+
+const volatile struct host_look *host_look(unsigned n)
+{
+    return LOOKS + (rx_tail + n) % RX_N;
+}
+
+const uint8_t *host_frame_ahead(unsigned n, uint32_t *length)
+{
+    uint32_t at = (rx_tail + n) % RX_N;
+
+    if (!there_is(n))
+        return 0;
+    *length = LOOKS[at].lengths >> 20;
+    return HOST_RX + at * HOST_FRAME;
 }
 
 uint8_t *host_slot(void)

@@ -66,7 +66,29 @@ void host_place(struct host_flow f, const uint8_t *from, uint32_t length, uint32
 
 /* Returns the frame at the tail, or 0; sets its length. It stays until host_frame_end(). */
 const uint8_t *host_frame(uint32_t *length);
-void host_frame_end(void);
+/* Frees the buffers of so many frames from the tail on, when their payload has been placed. */
+void host_frame_end(unsigned count);
+
+/* What hyb_look has read of a frame (hyb_look.sv). Except for HOST_IP_SUM, HOST_SUM and the frame's
+ * bytes all is valid with HOST_USUAL alone; the stamps are, with HOST_STAMPS. */
+struct host_look {
+    uint32_t facts;  /* HOST_* in 4:0; 15:8 TOS; 23:16 a hash of the peer's address and the ports */
+    uint32_t fields; /* 7:0 flags; 31:16 window */
+    uint32_t lengths; /* 7:0 offset of payload; 19:8 its bytes; 31:20 the frame's bytes */
+    uint32_t seq, ack, ts_val, ts_ecr;
+    uint32_t ports; /* 15:0 the peer's; 31:16 ours */
+};
+#define HOST_USUAL  1u
+#define HOST_IP_SUM 2u /* the checksum of the IPv4 header is right */
+#define HOST_SUM    4u /* ... and that of the TCP segment, of IPv6 also */
+#define HOST_V6     8u
+#define HOST_STAMPS 16u
+
+/* Return the frame that is `n` behind the tail, or 0, with its length; and its description. Of
+ * designs with the header unit. */
+const uint8_t *host_frame_ahead(unsigned n, uint32_t *length);
+const volatile struct host_look *host_look(unsigned n);
+
 /* Returns the TX slot for the next frame, or 0: none is free. */
 uint8_t *host_slot(void);
 /* Copies bytes of a send buffer into a TX slot. Returns 0, or -1 when the queue pair leaves: then

@@ -88,7 +88,7 @@ static int send_segment(void *user, const struct toec_tx_segment *g)
     return 0;
 }
 
-static const struct toec_tx_segment_ops segments = {send_segment};
+static const struct toec_tx_segment_ops segments = {send_segment, 0};
 #endif
 
 /* ---- what core/ needs (toe/port.h) ---- */

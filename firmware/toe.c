@@ -3,7 +3,7 @@
  * toe.c - the firmware of the hybrid TOE: core/ does all of TCP, this file connects it with frames,
  * hosts and time. One thread without interrupts: a round handles what waits, then the processor
  * sleeps until something does. An image links one of transmit_software.c, transmit_prototype.c and
- * transmit_complete.c.
+ * transmit_complete.c, and one of receive_plain.c and receive_look.c.
  */
 #include <stddef.h>
 
@@ -20,12 +20,9 @@ void *memset(void *dst, int c, size_t n);
 #define FIRMWARE_MAIN main
 #endif
 int FIRMWARE_MAIN(void);
-#define RECORDS 8u /* of transmissions: flows with many segments in flight at once */
-#define BATCH   8u /* commands of a round */
-/* Frames of a round: all that RX buffers hold. With fewer, a round that sends leaves ACKs behind
- * for each segment that it sends, until the buffers overflow. */
-#define FRAMES (HOST_RX_BYTES / HOST_FRAME)
-#define RETRY  1000000u /* ns until events are tried again that had no room */
+#define RECORDS 8u       /* of transmissions: flows with many segments in flight at once */
+#define BATCH   8u       /* commands of a round */
+#define RETRY   1000000u /* ns until events are tried again that had no room */
 
 struct toe toe;
 /* toec_init() clears it. */
@@ -41,7 +38,7 @@ void toec_port_place(void *user, void *owner, toec_u32 off, const struct toec_pa
 
     (void)user;
     if (a->at.slot != NO_SLOT)
-        host_place(a->at, p->data + p_off, len, off);
+        receive_place(a->at, p, p_off, len, off);
 }
 
 toec_u16 toec_port_checksum(void *user, const struct toec_packet *p, toec_u32 p_off, toec_u32 len)
@@ -121,6 +118,7 @@ static void configure(struct toec_config *cfg)
     for (i = 0; i < 8; i++)
         octets(cfg->secret + 4 * i, HOST->SECRET[i], 4);
     cfg->segments = transmit_segments;
+    cfg->max_gso = transmit_burst;
     cfg->max_flows = FLOWS;
     cfg->max_records = RECORDS;
     cfg->max_listeners = GROUPS;
@@ -149,17 +147,17 @@ static void start(void)
 
 /* ---- rounds ---- */
 
+/* At most all that RX buffers hold. With fewer, a round that sends leaves ACKs behind for each
+ * segment that it sends, until the buffers overflow. */
 static void take_frames(void)
 {
     const uint8_t *data;
     uint32_t length;
-    unsigned n;
+    unsigned n, taken;
 
-    for (n = 0; n < FRAMES && (data = host_frame(&length)) != 0; n++) {
-        struct toec_packet p = {data, length, length, 0, 0};
-
-        toec_input(toe.stack, &p, toe.now);
-        host_frame_end();
+    for (n = 0; n < RECEIVE_MOST && (data = host_frame(&length)) != 0; n += taken) {
+        taken = receive_frames(data, length);
+        host_frame_end(taken);
     }
 }
 

@@ -19,6 +19,7 @@
 #define AGENTS   (2u * FLOWS) /* beside those of slots: half-open ones whose queue pair has gone */
 #define MEMBERS  32u          /* listeners of all queue pairs */
 #define GROUPS   16u          /* ports that are listened on */
+#define HASHES   256u
 #define NO_SLOT  0xffffu
 #define NO_GROUP 0xffu
 
@@ -88,10 +89,22 @@ struct toe {
     struct member members[MEMBERS];
     struct group groups[GROUPS];
     struct agent *pend_first, *pend_last;
-    uint64_t refresh_at; /* when records are to be written */
-    uint32_t dooms;      /* agents to be reset */
+    uint64_t refresh_at;  /* when records are to be written */
+    uint32_t dooms;       /* agents to be reset */
+    struct agent *active; /* of the latest event of core/; 0: none since this was cleared */
+    struct agent *expected[HASHES]; /* receive_look.c: by hash, of the last segment */
 };
 extern struct toe toe;
+
+/* ---- receive_plain.c, receive_look.c: how core/ gets a frame; an image links one ---- */
+
+#define RECEIVE_MOST (HOST_RX_BYTES / HOST_FRAME) /* frames: all that RX buffers hold */
+/* Gives core/ the frame at the tail, and those behind it that continue its segment. Returns how
+ * many it has taken; they stay until host_frame_end(). */
+unsigned receive_frames(const uint8_t *data, uint32_t length);
+/* Places payload of what core/ was given into a receive buffer, as toec_port_place() does. */
+void receive_place(struct host_flow at, const struct toec_packet *p, uint32_t p_off, uint32_t len,
+                   uint32_t to);
 
 /* ---- agent.c ---- */
 
@@ -163,5 +176,7 @@ void transmit_check(void);
 void transmit_now(struct agent *a);
 /* Of segments whose headers hardware builds; 0: of none. */
 extern const struct toec_tx_segment_ops *const transmit_segments;
+/* The most bytes of a burst, which is cut into segments here; 0: core/ gives single segments. */
+extern const uint32_t transmit_burst;
 
 #endif

@@ -19,8 +19,9 @@ static int send_segment(void *user, const struct toec_tx_segment *g)
     return sent == TX_FULL ? -1 : sent == TX_REFUSED ? TOEC_SEGMENT_BUILD : 0;
 }
 
-static const struct toec_tx_segment_ops segments = {send_segment};
+static const struct toec_tx_segment_ops segments = {send_segment, 1};
 const struct toec_tx_segment_ops *const transmit_segments = &segments;
+const uint32_t transmit_burst = BURST;
 
 void transmit_check(void)
 {

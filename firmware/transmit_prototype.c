@@ -4,6 +4,7 @@
 #include "transmit_units.h"
 
 const struct toec_tx_segment_ops *const transmit_segments = 0;
+const uint32_t transmit_burst = BURST;
 
 void transmit_check(void)
 {

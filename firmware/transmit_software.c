@@ -12,6 +12,7 @@
 void *memcpy(void *restrict dst, const void *restrict src, size_t n);
 
 const struct toec_tx_segment_ops *const transmit_segments = 0;
+const uint32_t transmit_burst = 0;
 
 void transmit_check(void)
 {

@@ -6,7 +6,7 @@
  */
 #include "transmit_units.h"
 
-static uint32_t send(const struct toec_tx *tx)
+uint32_t tx_one(const struct toec_tx *tx)
 {
     const struct agent *a = tx->owner;
     struct tx_piece piece[2] = {{tx->off, tx->len}, {0, 0}};
@@ -23,12 +23,15 @@ static uint32_t send(const struct toec_tx *tx)
 
 int toec_port_transmit(void *user, const struct toec_tx *tx)
 {
+    uint32_t sent;
+
     (void)user;
-    if (tx->hdr_len + tx->len > HOST_FRAME)
+    if (tx->hdr_len > TX_HEADERS || (!tx->gso_size && tx->hdr_len + tx->len > HOST_FRAME))
         return 0; /* no link has such frames: toec_config.mtu bounds them */
     if (tx->owner)
         transmit_learn(tx->owner, tx);
     /* A refused frame counts as sent: host memory has failed, and a retransmission tries again, or
      * the queue pair leaves, and the connection is reset next. */
-    return send(tx) == TX_FULL ? -1 : 0;
+    sent = tx->gso_size ? tx_cut(tx) : tx_one(tx);
+    return sent == TX_FULL ? -1 : 0;
 }

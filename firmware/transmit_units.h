@@ -12,6 +12,9 @@
 #define SLOT_BIT 16
 #define QP_BIT   8
 
+/* Less than the slots hold: the last segments of a burst find one while the first ones leave. */
+#define BURST 16384u
+
 static inline uint32_t transmit_host(const struct agent *a)
 {
     return (uint32_t)a->at.slot << SLOT_BIT | (uint32_t)a->at.qp << QP_BIT;

@@ -53,6 +53,13 @@ uint32_t tx_frame(const struct toec_tx *tx, const struct tx_piece piece[2]);
  * tx_prototype.c only. */
 uint32_t tx_frame_near(const struct toec_tx *tx, const void *payload);
 
+#define TX_HEADERS 128u /* more than those of Ethernet, IPv6 and TCP */
+/* Sends a frame of core/ that is no burst. Of the image: transmit_units.c, receive.c. */
+uint32_t tx_one(const struct toec_tx *tx);
+/* Sends a burst, a frame with gso_size: its flow has no template. Later segments wait for slots,
+ * which become free as the first ones leave. Returns as tx_frame() does. */
+uint32_t tx_cut(const struct toec_tx *tx);
+
 /* Copies n bytes and returns `sum` with them added, as a sum of little-endian 16-bit words whose
  * first is at dst: not folded, and no carry is lost. dst is even. */
 uint32_t tx_copy_sum(void *dst, const void *src, uint32_t n, uint32_t sum);

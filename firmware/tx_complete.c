@@ -20,6 +20,7 @@ void *memset(void *dst, int c, size_t n);
 #define PORTS          4
 #define PROTO_TCP      6
 #define DONT_FRAGMENT  0x40
+#define ENDS           0x09u /* FIN and PSH: of a burst's last segment */
 
 static uint32_t load(const uint8_t *from)
 {
@@ -88,9 +89,29 @@ void tx_header_learn(struct tx_header *h, uint32_t flow, const struct toec_tx *t
     h->known = 1;
 }
 
+/* Cuts a burst into segments, the first one in this slot. Returns the last one's slot. */
+static uint32_t cut(const struct toec_tx_segment *g, uint32_t from, uint32_t slot, uint32_t fields)
+{
+    uint32_t at;
+
+    TX_REG(HEADER_FIELDS) = fields & ~((uint32_t)ENDS << HYB_REGS__HEADER_FIELDS__FLAGS_bp);
+    for (at = 0; g->len - at > g->mss; at += g->mss) {
+        TX_REG(HEADER_SEQ) = g->seq + at;
+        TX_REG(HEADER_FROM) = from + at;
+        TX_REG(HEADER_GO) = slot + g->mss;
+        while ((slot = TX_REG(ADDRESS)) == 0)
+            ; /* one is free as soon as a frame before it has left */
+    }
+    TX_REG(HEADER_SEQ) = g->seq + at;
+    TX_REG(HEADER_FROM) = from + at;
+    TX_REG(HEADER_FIELDS) = fields;
+    TX_REG(HEADER_GO) = slot + g->len - at;
+    return slot;
+}
+
 uint32_t tx_header_send(const struct tx_header *h, const struct toec_tx_segment *g, uint32_t from)
 {
-    uint32_t slot;
+    uint32_t slot, fields;
 
     if (!h->known || h->mac_low != load(g->mac) || h->mac_high != load_half(g->mac + 4) ||
         h->hops != g->hops)
@@ -101,14 +122,19 @@ uint32_t tx_header_send(const struct tx_header *h, const struct toec_tx_segment 
         return TX_FULL;
     TX_STEP(TX_HEADERS);
     TX_REG(HEADER_FLOW) = h->flow | (uint32_t)g->stamps << HYB_REGS__HEADER_FLOW__STAMPS_bp;
-    TX_REG(HEADER_SEQ) = g->seq;
     TX_REG(HEADER_ACK) = g->ack;
     TX_REG(HEADER_VAL) = g->ts_val;
     TX_REG(HEADER_ECR) = g->ts_ecr;
-    TX_REG(HEADER_FIELDS) = g->tos | (uint32_t)g->flags << HYB_REGS__HEADER_FIELDS__FLAGS_bp |
-                            (uint32_t)g->wnd << HYB_REGS__HEADER_FIELDS__WINDOW_bp;
-    TX_REG(HEADER_FROM) = from;
-    TX_REG(HEADER_GO) = slot + g->len;
+    fields = g->tos | (uint32_t)g->flags << HYB_REGS__HEADER_FIELDS__FLAGS_bp |
+             (uint32_t)g->wnd << HYB_REGS__HEADER_FIELDS__WINDOW_bp;
+    if (g->len > g->mss)
+        slot = cut(g, from, slot, fields);
+    else {
+        TX_REG(HEADER_SEQ) = g->seq;
+        TX_REG(HEADER_FROM) = from;
+        TX_REG(HEADER_FIELDS) = fields;
+        TX_REG(HEADER_GO) = slot + g->len;
+    }
     TX_STEP(TX_AFTER);
     return slot;
 }

@@ -22,8 +22,9 @@ struct tx_header {
  * written from. `flow`: HEADER_FLOW without v6 and stamps. */
 void tx_header_learn(struct tx_header *h, uint32_t flow, const struct toec_tx *tx);
 
-/* Sends the segment, its payload at this address (DFU_HOST_LOW). Returns the address of its slot;
- * TX_FULL; or TX_REFUSED: the flow has no template for it. */
+/* Sends the segment, its payload at this address (DFU_HOST_LOW); a burst in segments, for which it
+ * waits until slots are free. Returns the address of the slot, of a burst the last one's; TX_FULL,
+ * and nothing is sent; or TX_REFUSED: the flow has no template for it. */
 uint32_t tx_header_send(const struct tx_header *h, const struct toec_tx_segment *g, uint32_t from);
 
 #endif

@@ -209,7 +209,8 @@ void sim_input(struct sim *s, struct host *h, const uint8_t *data, uint32_t len)
     p.data = data;
     p.head_len = len;
     p.len = len;
-    toec_input(h->stack, &p, s->now);
+    if (!s->takes || !s->takes(s, h, &p))
+        toec_input(h->stack, &p, s->now);
 }
 
 void sim_poll(struct sim *s, struct host *h)

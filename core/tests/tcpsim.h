@@ -101,6 +101,8 @@ struct sim {
      * Returns the extra delay, or -1 to drop it. */
     int64_t (*router)(struct sim *s, unsigned from, uint8_t *frame, uint32_t len);
     void *router_state;
+    /* In front of toec_input(): returns not 0 when it has given the frame to the host's stack. */
+    int (*takes)(struct sim *s, struct host *h, const struct toec_packet *p);
 };
 
 /* Not 0: the hosts of sim_init() talk IPv6 alone, fd00::1 and fd00::2; so does a crafted peer. */

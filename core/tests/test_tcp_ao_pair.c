@@ -113,6 +113,33 @@ static void test_reassembled(void **state)
     stop_pair(&p);
 }
 
+/* Fields of a segment have no MAC: toec_input_flow() leaves the frame to toec_input(). */
+static void test_fields_are_refused(void **state)
+{
+    struct toec_rx_segment g;
+    struct toec_packet p;
+    struct toec_info i;
+    struct pair of;
+    uint64_t before;
+
+    (void)state;
+    start_pair(&of);
+    open_pair(&of, 0);
+    toec_flow_info(of.s.host[1].stack, of.peer->flow, &i);
+    memset(&p, 0, sizeof(p));
+    memset(&g, 0, sizeof(g));
+    g.pkt = &p;
+    g.remote = i.remote.b + 12;
+    g.local = i.local.b + 12;
+    g.remote_port = i.remote_port;
+    g.local_port = i.local_port;
+    g.flags = F_ACK;
+    before = sim_count(&of.s, 1, TOEC_C_tcp_rx);
+    assert_int_equal(toec_input_flow(of.s.host[1].stack, of.peer->flow, &g, of.s.now), -1);
+    assert_int_equal(sim_count(&of.s, 1, TOEC_C_tcp_rx), before);
+    stop_pair(&of);
+}
+
 /* The keys of a connection are its own: those of its listener may go (RFC 5925 7.3; R5925-05). */
 static void test_own_keys(void **state)
 {
@@ -375,6 +402,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reassembled),
+        cmocka_unit_test(test_fields_are_refused),
         cmocka_unit_test(test_own_keys),
         cmocka_unit_test(test_backlog),
         cmocka_unit_test(test_no_room_for_more),

@@ -153,7 +153,7 @@ static uint32_t cut(const struct large *l, struct batch *b)
         uint8_t *to = b->mem[b->count];
 
         assert_in_range(b->count, 0, FRAMES - 1);
-        gso_header(to, &l->tx, at, n);
+        toec_tx_cut(&l->tx, at, n, to);
         gso_gather(to + l->tx.hdr_len, &l->parts, at, n);
         toec_tx_finish(&l->tx, to, l->tx.hdr_len + n);
         b->f[b->count++] = (struct netio_frame){.data = to, .len = l->tx.hdr_len + n, .cap = FRAME};
@@ -295,7 +295,7 @@ static void add_segment(uint32_t at, uint32_t n)
 {
     uint8_t *to = batch.mem[batch.count];
 
-    gso_header(to, &large.tx, at, n);
+    toec_tx_cut(&large.tx, at, n, to);
     gso_gather(to + large.tx.hdr_len, &large.parts, at, n);
     toec_tx_finish(&large.tx, to, large.tx.hdr_len + n);
     batch.f[batch.count++] = (struct netio_frame){.data = to, .len = large.tx.hdr_len + n};

@@ -182,8 +182,8 @@ static void segments_have_the_tag(void **state)
         for (at = 0; at < len; at += 1460) {
             uint32_t n = len - at < 1460 ? len - at : 1460;
 
-            gso_header(plain, &tx, at, n);
-            gso_header(tagged, &v.tx, at, n);
+            toec_tx_cut(&tx, at, n, plain);
+            toec_tx_cut(&v.tx, at, n, tagged);
             assert_memory_equal(tagged, plain, 12);
             assert_memory_equal(tagged + 12, "\x81\0\0\x64", 4);
             assert_memory_equal(tagged + 16, plain + 12, tx.hdr_len - 12);

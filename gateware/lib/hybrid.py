@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the hybrid TOE's simulations (gateware/sim/hyb_sim.cpp, hyb_bench.cpp) and its firmware's
-images, and runs them."""
+"""Builds the hybrid TOE's simulations (gateware/sim/hyb_sim.cpp, hyb_bench.cpp, hyb_loop.cpp) and
+its firmware's images, and runs them."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from .tools import OUT, ROOT, Missing, alone, require
 IMAGES = OUT / "firmware"
 
 
-def program(name: str = "hyb_sim", design: str = "src/hyb/hyb_soc.f") -> Path:
+def program(name: str = "hyb_sim", design: str = "src/hyb/hyb_soc.f", top: str = "hyb_soc") -> Path:
     """Returns hyb_sim, or the program of this name, rebuilt when something changed."""
     require()
     made = OUT / "live" / name / name
@@ -24,13 +24,19 @@ def program(name: str = "hyb_sim", design: str = "src/hyb/hyb_soc.f") -> Path:
     with alone(made.parent):
         flags = ["-std=c++17", "-Wall", "-Wextra", f"-isystem{ROOT / 'device' / 'include'}"]
         links = [*host_build(DEVICE), "-lm"]
-        return verilate(made, "hyb_soc", design, flags, links, SIM / f"{name}.cpp")
+        return verilate(made, top, design, flags, links, SIM / f"{name}.cpp")
 
 
 def bench() -> Path:
     """Returns hyb_bench: the processor with host memory, a link and the module that reports a
     send."""
     return program("hyb_bench", "sim/hyb_bench.f")
+
+
+def loop() -> Path:
+    """Returns hyb_loop: the complete hybrid TOE with host memory, its link looped back, and the
+    module that reports instructions."""
+    return program("hyb_loop", "sim/hyb_loop.f", "hyb_loop")
 
 
 def elf(name: str) -> Path:
@@ -107,12 +113,53 @@ def send(configuration: str, delay: int) -> dict:
     return {"configuration": configuration, **found, "steps": steps}
 
 
+# ---- the cycles of receiving ----
+
+RECEIVERS = ("prototype", "complete")
+# As firmware/receive.c has them.
+RECEIVED = {"1": "data", "2": "ack", "3": "poll", "4": "burst", "5": "leaving", "6": "merged"}
+
+
+def receive(configuration: str) -> dict:
+    """Runs firmware/receive.c; the prototype's image leaves what hyb_look has read.
+
+    Returns the cycles of each segment of 1024 bytes ("data"), of each pure ACK, of each poll after
+    data, which sends every second time, of each burst of ten segments, and until it has left, and
+    of each segment, or merged one, of ten that wait; of the last of each its cycles by source; of
+    the last burst the beats on the link, and the cycles of the first and the last; the bytes that
+    host memory received."""
+    name = f"receive_{configuration}"
+    command = [str(loop()), str(image(name)), str(SEND_CYCLES)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=540)
+    if done.returncode:
+        raise Missing(f"{name} fails ({done.returncode}): {done.stderr.strip()}")
+    found = json.loads(done.stdout)
+    where = sources(elf(name), sorted({pc for _, pc, _ in found["instructions"]}))
+    by_source: dict[str, Counter[str]] = {}
+    for what, pc, cycles in found["instructions"]:
+        by_source.setdefault(RECEIVED[str(what)], Counter())[where[pc]] += cycles
+    taken = {RECEIVED[what]: cycles for what, cycles in found["taken"].items()}
+    return {
+        "configuration": configuration,
+        "placed": found["placed"],
+        "beats": found["beats"],
+        "taken": taken,
+        "sources": by_source,
+    }
+
+
 def main(argv: list[str]) -> int:
-    """scripts/gateware hybrid [--delay CYCLES] software|prototype|complete: one send of
-    1024 bytes, as JSON; bench/hybrid.py makes tables of it."""
+    """scripts/gateware hybrid [--delay CYCLES | --receive] software|prototype|complete: one send
+    of 1024 bytes, or what receiving takes, as JSON; bench/hybrid.py makes tables of it."""
     parser = argparse.ArgumentParser(prog="scripts/gateware hybrid", description=main.__doc__)
     parser.add_argument("configuration", choices=CONFIGURATIONS)
     parser.add_argument("--delay", type=int, default=1, help="of host memory, in cycles (1)")
+    parser.add_argument("--receive", action="store_true", help="not of software")
     options = parser.parse_args(argv)
+    if options.receive:
+        if options.configuration not in RECEIVERS:
+            parser.error("--receive is of prototype and complete")
+        print(json.dumps(receive(options.configuration)))
+        return 0
     print(json.dumps(send(options.configuration, options.delay)))
     return 0

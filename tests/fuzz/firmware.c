@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * firmware.c - fuzz target: the hybrid TOE's firmware (firmware/, software-only), compiled for the
- * host on a model of what surrounds its processor (firmware_units.c). Hosts, a peer and time act
- * whenever it would sleep.
+ * firmware.c - fuzz target: the hybrid TOE's firmware (firmware/; it sends as software-only and
+ * receives as the complete configuration), compiled for the host on a model of what surrounds its
+ * processor (firmware_units.c, firmware_look.c). Hosts, a peer and time act whenever it would
+ * sleep.
  *
  * Input: a list of acts; act() has their codes. Checks: those of the model; at the end, when all
  * queue pairs have left and time has passed, agents, slots and listeners are free.
@@ -17,7 +18,8 @@
 #define MOST_ACTS  400u
 #define MOST_WAITS 2000u /* until the last connection has ended */
 #define SEVERAL    216u
-#define HEADERS    54u /* of Ethernet, IPv4 and TCP without options */
+#define CONTINUES  0x8000u /* of the number that gives a segment's length */
+#define HEADERS    54u     /* of Ethernet, IPv4 and TCP without options */
 
 enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
 
@@ -134,15 +136,17 @@ static void finish(uint8_t *f, uint32_t length)
     put_sum(f + 50, toec_sum_add(toec_sum(pseudo, 12), toec_sum(f + 34, tcp), 0));
 }
 
-/* A segment that answers the last one sent, or near that; or a SYN. */
+/* A segment that answers the last one sent, or near that, or continues the one before; or a SYN. */
 static void segment(int opens)
 {
     static uint8_t f[HOST_FRAME];
     const uint8_t *last = units.last;
     unsigned flags = opens ? TCP_SYN : TCP_ACK | fuzz_u8(&units.in);
-    uint32_t length = opens ? 0 : fuzz_u16(&units.in) % (LINK_MTU - 39);
+    uint32_t number = opens ? 0 : fuzz_u16(&units.in), length = number % (LINK_MTU - 39);
     uint32_t seq = get32(last + 42), ack = get32(last + 38) + units.last_payload;
 
+    if (number & CONTINUES)
+        seq = units.next;
     ack += (last[47] & (TCP_SYN | TCP_FIN)) != 0;
     memset(f, 0, sizeof f);
     memcpy(f + 26, last + 30, 4);
@@ -161,6 +165,7 @@ static void segment(int opens)
         seq += (uint32_t)(int8_t)fuzz_u8(&units.in) * 16u;
     if (flags & 64)
         ack += (uint32_t)(int8_t)fuzz_u8(&units.in) * 16u;
+    units.next = seq + length;
     put32(f + 38, seq);
     put32(f + 42, ack);
     f[46] = 5 << 4;

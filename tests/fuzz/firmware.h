@@ -46,6 +46,7 @@ struct units {
     uint32_t full;              /* how many times no TX slot is free */
     uint8_t last[HEAD];         /* the last TCP segment sent */
     uint32_t last_payload;
+    uint32_t next; /* behind the last segment received */
 };
 extern struct units units;
 

@@ -53,6 +53,10 @@ def firmwares() -> Iterator[tuple[str, bytes]]:
     every = b"".join(firmware_command(7, 64 + n, 0, 1, 0) for n in range(7))
     yield "options", passive + every + firmware_command(7, 2, 3, 1, 0, flags=2) + send
     yield "burst", passive + send * 3 + bytes([216 + 15]) + firmware_segment(100) * 16 + wait
+    # Each behind the one before (CONTINUES): joined. 33703 % 1461 is 100.
+    joined = firmware_segment(100) + firmware_segment(33703) * 14
+    yield "merged", passive + bytes([216 + 14]) + joined + recv + wait
+    yield "merged_psh", passive + bytes([216 + 14]) + joined[:12] + firmware_segment(33703, 8) * 13
     yield (
         "frame",
         bytes([208, 44, 8, 0])

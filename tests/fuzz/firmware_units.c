@@ -221,14 +221,27 @@ void host_record(struct host_flow f, uint32_t *record, uint32_t seq)
     FUZZ_CHECK(!(seq & 1));
 }
 
+/* Returns not 0 when the bytes are those of a frame that waits. */
+static int in_a_frame(const uint8_t *from, uint32_t length)
+{
+    uint32_t n;
+
+    for (n = units.tail; n != units.head; n++) {
+        uintptr_t frame = (uintptr_t)units.frames[n % FRAMES];
+        uint32_t bytes = units.lengths[n % FRAMES];
+
+        if ((uintptr_t)from - frame <= bytes && length <= bytes - ((uintptr_t)from - frame))
+            return 1;
+    }
+    return 0;
+}
+
 void host_place(struct host_flow f, const uint8_t *from, uint32_t length, uint32_t to)
 {
-    const uint8_t *frame = units.frames[units.tail % FRAMES];
     const struct host_slot *s = at(f);
 
     FUZZ_CHECK(units.pending & HOST_FRAME_IN);
-    FUZZ_CHECK(from >= frame && length <= units.lengths[units.tail % FRAMES] &&
-               from - frame <= (ptrdiff_t)(units.lengths[units.tail % FRAMES] - length));
+    FUZZ_CHECK(in_a_frame(from, length));
     FUZZ_CHECK(to - s->returned <= BUFFER && to - s->returned + length <= BUFFER);
 }
 
@@ -253,10 +266,19 @@ const uint8_t *host_frame(uint32_t *length)
     return units.frames[units.tail % FRAMES];
 }
 
-void host_frame_end(void)
+const uint8_t *host_frame_ahead(unsigned n, uint32_t *length)
 {
-    FUZZ_CHECK(units.head != units.tail);
-    free(units.frames[units.tail++ % FRAMES]);
+    if (units.head - units.tail <= n)
+        return NULL;
+    *length = units.lengths[(units.tail + n) % FRAMES];
+    return units.frames[(units.tail + n) % FRAMES];
+}
+
+void host_frame_end(unsigned count)
+{
+    FUZZ_CHECK(count && units.head - units.tail >= count);
+    for (; count; count--)
+        free(units.frames[units.tail++ % FRAMES]);
     if (units.head == units.tail)
         units.pending &= ~HOST_FRAME_IN;
 }

@@ -232,6 +232,16 @@ void toec_expect_flow(const struct toec_stack *s, const struct toec_tcb *flow);
 void toec_input(struct toec_stack *s, const struct toec_packet *p, toec_time now);
 
 /*
+ * Processes a received segment whose headers the integrator has read (port.h), for the flow that it
+ * expects: of an earlier segment with the same hash, for example. `flow` is one whose TOEC_EV_GONE
+ * has not been reported. Returns 0; or -1, and nothing has happened, when the segment is not this
+ * flow's, or when the flow needs more than the fields: it is being opened, or uses TCP-AO. The
+ * frame is then one for toec_input().
+ */
+int toec_input_flow(struct toec_stack *s, struct toec_tcb *flow, const struct toec_rx_segment *g,
+                    toec_time now);
+
+/*
  * Runs due timers and sends what is pending (frames that transmit refused with -1, batched ACKs).
  * Call it after each batch of frames and commands, and when the returned time has come. Returns the
  * next deadline, TOEC_NEVER when there is none, or `now` when frames wait for room in transmit.
@@ -643,6 +653,12 @@ toec_u16 toec_sum_add(toec_u16 a, toec_u16 b, int odd);
  * contiguously, frame_len bytes.
  */
 void toec_tx_finish(const struct toec_tx *tx, toec_u8 *frame, toec_u32 frame_len);
+/*
+ * Writes the headers of one segment of a tx with gso_size, in software: the one with n bytes of
+ * payload from offset `at`, a multiple of gso_size. hdr has room for tx->hdr_len bytes. The
+ * checksum is still requested: toec_tx_finish().
+ */
+void toec_tx_cut(const struct toec_tx *tx, toec_u32 at, toec_u32 n, toec_u8 *hdr);
 /* Returns the Toeplitz hash with the symmetric key: which of home_count stacks a 4-tuple belongs
  * to. */
 toec_u32 toec_rss_hash(const struct toec_addr *a, const struct toec_addr *b, toec_u16 pa,

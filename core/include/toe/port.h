@@ -198,11 +198,16 @@ struct toec_ao_ops {
  *
  * So an integrator keeps the constant part of that frame for each flow. It checks in that frame
  * that the IPv4 header has DF.
+ *
+ * A burst: with toec_tx_segment_ops.bursts and toec_config.max_gso, `len` may exceed `mss`. The
+ * integrator cuts the payload into segments of mss bytes, of which the last may have fewer; PSH and
+ * FIN of `flags` belong to the last one. CWR is not among the flags.
  */
 struct toec_tx_segment {
     void *owner;
     const toec_u8 *mac; /* of the next hop: the frame's destination */
     toec_u32 off, len;  /* payload: bytes of the send stream */
+    toec_u32 mss;       /* most payload of one segment */
     toec_u32 seq, ack;
     toec_u32 ts_val, ts_ecr;
     toec_u16 wnd;
@@ -217,9 +222,38 @@ struct toec_tx_segment {
 struct toec_tx_segment_ops {
     /* Sends or queues the segment. It is valid during the call only. Returns 0; -1 when there is no
      * room now, as toec_port_transmit() does; or TOEC_SEGMENT_BUILD, and core/ then calls
-     * toec_port_transmit() for the same segment. Called neither for segments with other options,
-     * nor for those of toec_tx.local or gso_size. */
+     * toec_port_transmit() for the same segment, or burst. Called neither for segments with other
+     * options, nor for those of toec_tx.local. */
     int (*send)(void *user, const struct toec_tx_segment *g);
+    /* not 0: bursts, too; else these come as frames with gso_size */
+    toec_u32 bursts;
+};
+
+/*
+ * ---- headers read by the integrator: toec_input_flow() of core.h ----
+ *
+ * The fields of a received segment, and the frame that it came in. The integrator has verified of
+ * this frame:
+ *
+ * - Its destination is the stack's Ethernet address, and IP follows without a tag.
+ * - IPv4: version, no options, no fragment, the checksum of the header. IPv6: version, TCP is the
+ *   next header. The frame has all bytes that the header counts.
+ * - TCP: the checksum; ACK is set, SYN, RST and URG are not; the header is within the segment and
+ *   has no options, or NOP, NOP, Timestamps alone (RFC 7323 appendix A).
+ */
+struct toec_rx_segment {
+    const struct toec_packet *pkt;
+    const toec_u8 *remote, *local; /* addresses: 4 or 16 bytes in network byte order */
+    const toec_u8 *header;         /* TCP's */
+    toec_u32 seq, ack;
+    toec_u32 ts_val, ts_ecr; /* with `stamps` */
+    toec_u32 off, len;       /* payload: offset in the frame, bytes */
+    toec_u16 remote_port, local_port;
+    toec_u16 wnd;
+    toec_u8 flags; /* of TCP */
+    toec_u8 tos;   /* or traffic class */
+    toec_u8 v6;
+    toec_u8 stamps;
 };
 
 /* Events reported to the owner of a flow. */

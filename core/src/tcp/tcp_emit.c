@@ -83,9 +83,10 @@ static void emitted(struct toec_stack *s, struct toec_tcb *t, unsigned flags, un
 }
 
 /* Returns not 0 when the headers of a segment are as struct toec_tx_segment describes them. */
-static int is_plain(const struct toec_tcb *t, toec_u32 len)
+static int is_plain(const struct toec_stack *s, const struct toec_tcb *t, toec_u32 len)
 {
-    return t->rare == 0 && !t->pm.no_df && (len <= t->mss || t->pm.sending) &&
+    return t->rare == 0 && !t->pm.no_df &&
+           (len <= t->mss || t->pm.sending || s->cfg.segments->bursts) &&
            (t->flags & (TOEC_F_SACK | TOEC_F_OOO)) != (TOEC_F_SACK | TOEC_F_OOO);
 }
 
@@ -102,6 +103,7 @@ static int emit_plain(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, to
     g.owner = t->owner;
     g.off = seq - t->iss - 1;
     g.len = len;
+    g.mss = len > t->mss && t->pm.sending ? len : t->mss;
     g.seq = seq;
     g.ack = t->rcv_nxt;
     g.stamps = (t->flags & TOEC_F_TS) != 0;
@@ -169,7 +171,7 @@ TOEC_NOINLINE int emit_built(struct toec_stack *s, struct toec_tcb *t, toec_u32 
 int toec_emit(struct toec_stack *s, struct toec_tcb *t, toec_u32 seq, toec_u32 len, unsigned flags,
               toec_time now)
 {
-    if (TOEC_UNLIKELY(s->cfg.segments != 0) && is_plain(t, len)) {
+    if (TOEC_UNLIKELY(s->cfg.segments != 0) && is_plain(s, t, len)) {
         int r = emit_plain(s, t, seq, len, flags, now);
 
         if (r != TOEC_SEGMENT_BUILD)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gso.h - splits a frame of several segments into frames of one segment, in software. */
+/* gso.h - splits a frame of several segments into frames of one segment, in software;
+ * toec_tx_cut() of core.h writes their headers. */
 #ifndef ENGINE_GSO_H
 #define ENGINE_GSO_H
 
@@ -9,9 +10,6 @@
 
 #include "offload.h"
 
-/* Writes the header of the segment of n bytes at payload offset `at` of tx, as TSO would. out has
- * room for tx->hdr_len bytes. */
-void gso_header(uint8_t *out, const struct toec_tx *tx, uint32_t at, uint32_t n);
 /* The n bytes of payload at offset `from`: gso_slice() returns references to them, gso_gather()
  * copies them. */
 void gso_slice(struct offload_payload *out, const struct offload_payload *p, uint32_t from,

@@ -184,7 +184,7 @@ static int send_segment(struct engine *e, const struct toec_tx *tx, const struct
             wiretap_unsent(e, tx, p, DROP_tx_too_big);
         return 0;
     }
-    gso_header(f.data, tx, at, n);
+    toec_tx_cut(tx, at, n, f.data);
     if (offload_may_refer(tx, n, &f)) {
         struct offload_payload part;
 

@@ -10,6 +10,7 @@ src/toe/rtl/toe_ram2.sv
 src/toe/rtl/toe_hwroom.sv
 src/toe/rtl/toe_cmd.sv
 src/toe/rtl/toe_dmaw.sv
+src/hyb/rtl/hyb_look.sv
 src/hyb/rtl/hyb_rx.sv
 src/hyb/rtl/hyb_slots.sv
 src/hyb/rtl/hyb_tx.sv

@@ -19,6 +19,7 @@
 //   0x3000_0000   TX slots, 32 KiB
 //   0x3001_0000   with Headers: templates of headers, 4 KiB, write only
 //   0x3800_0000   RX buffers, 32 KiB, read only
+//   0x3801_0000   with Headers: descriptions of their frames, 32 bytes each, read only (hyb_look.sv)
 //   0x3c00_0000   the record window, 256 bytes: the image of a flow record that a write takes
 //   0x4001_0000   registers (device/hyb_host.rdl)
 `resetall
@@ -30,7 +31,7 @@ module hyb_core
 #(
   parameter int unsigned Qps = 8,
   parameter bit Units = 1'b0,   // the prototype's send path; without, all is firmware's
-  parameter bit Headers = 1'b0  // with Units: the complete one's, which writes headers too
+  parameter bit Headers = 1'b0  // with Units: the complete one's, which writes and reads headers
 ) (
   input  wire                       clk_i,
   input  wire                       rst_ni,
@@ -104,6 +105,7 @@ module hyb_core
 
   localparam int unsigned RxBits = 4, TxBits = 4;
   localparam int unsigned RecordLines = 2;      // log2, of the record window
+  localparam int unsigned LookBits = RxBits + 5;  // of the descriptions' byte addresses
 
   // ---- the processor ----
   logic ext_req, ext_write, ext_ack, ext_err, sleep;
@@ -133,10 +135,12 @@ module hyb_core
   );
   assign active_o = rst_ni && !sleep;
 
-  typedef enum logic [2:0] { ToTx, ToRx, ToRecord, ToRegs, ToNone } target_e;
+  typedef enum logic [2:0] { ToTx, ToRx, ToLook, ToRecord, ToRegs, ToNone } target_e;
   function automatic target_e target(input logic [31:8] addr, input logic write);
     if (addr[31:RxBits+11] == (21 - RxBits)'(32'h3800_0000 >> (RxBits + 11)))
       return write ? ToNone : ToRx;
+    if (Headers && addr[31:LookBits] == (32 - LookBits)'(32'h3801_0000 >> LookBits))
+      return write ? ToNone : ToLook;
     if (!Units && addr[31:TxBits+11] == (21 - TxBits)'(32'h3000_0000 >> (TxBits + 11)))
       return ToTx;
     if (addr[31:RecordLines+6] == (26 - RecordLines)'(32'h3c00_0000 >> (RecordLines + 6)))
@@ -159,7 +163,7 @@ module hyb_core
   end
 
   logic regs_ack, regs_err;
-  logic [31:0] regs_rdata, tx_rdata;
+  logic [31:0] regs_rdata, tx_rdata, look_rdata;
   logic [511:0] rx_rdata;
   assign ext_ack = (to_q == ToRegs) ? regs_ack : req_q;
   assign ext_err = to_q == ToNone || (to_q == ToRegs && regs_err);
@@ -167,6 +171,7 @@ module hyb_core
     unique case (to_q)
       ToTx: ext_rdata = tx_rdata;
       ToRx: ext_rdata = rx_rdata[32*lane_q+:32];
+      ToLook: ext_rdata = look_rdata;
       ToRegs: ext_rdata = regs_rdata;
       default: ext_rdata = '0;
     endcase
@@ -222,12 +227,13 @@ module hyb_core
   logic [4:0] place_line;
   logic [511:0] rx_line, record_line;
 
-  hyb_rx #(.BufBits(RxBits)) rx (
-    .clk_i, .rst_ni,
+  hyb_rx #(.BufBits(RxBits), .Look(Headers)) rx (
+    .clk_i, .rst_ni, .mac_i(own_i.mac),
     .s_tdata_i, .s_tkeep_i, .s_tvalid_i, .s_tlast_i, .s_tready_o,
     .head_o(rx_head), .tail_i(rx_tail), .length_o(rx_length),
     .a_line_i(ext_addr[RxBits+10:6]), .a_data_o(rx_rdata),
     .b_line_i({place_buffer[RxBits-1:0], place_line}), .b_data_o(rx_line),
+    .look_word_i(ext_addr[LookBits-1:2]), .look_data_o(look_rdata),
     .no_buffer_o, .too_long_o
   );
 

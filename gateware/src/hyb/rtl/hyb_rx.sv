@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // hyb_rx.sv - frames from the link in RX buffers of 2 KiB, as they come (S2.1: parsing is the firmware's).
 // Frame n is in buffer n modulo their number; the firmware frees buffers in that order. A frame that
-// finds no free buffer, or is longer than one, is dropped.
+// finds no free buffer, or is longer than one, is dropped. With Look a frame is counted when hyb_look has
+// described it.
 `resetall
 `default_nettype none
 
 module hyb_rx #(
-  parameter int unsigned BufBits = 4
+  parameter int unsigned BufBits = 4,
+  parameter bit Look = 1'b0           // with descriptions of frames
 ) (
   input  wire          clk_i,
   input  wire          rst_ni,
+  input  wire [47:0]   mac_i,         // with Look: ours, its first octet in bits 47:40
 
   input  wire [511:0]  s_tdata_i,
   input  wire [63:0]   s_tkeep_i,
@@ -27,6 +30,9 @@ module hyb_rx #(
   output wire [511:0]       a_data_o,
   input  wire [BufBits+4:0] b_line_i,
   output wire [511:0]       b_data_o,
+  // words of descriptions; data come a cycle later
+  input  wire [BufBits+2:0] look_word_i,
+  output wire [31:0]        look_data_o,
 
   output wire          no_buffer_o,   // pulses: a frame dropped
   output wire          too_long_o
@@ -78,8 +84,27 @@ module hyb_rx #(
     end
   end
 
+  if (Look) begin : gen_look
+    logic done;
+    logic [31:0] described_q;
+    hyb_look #(.BufBits(BufBits)) look (
+      .clk_i, .rst_ni, .mac_i,
+      .beat_i(write), .line_i(line_q[4:0]), .last_i(s_tlast_i), .data_i(s_tdata_i),
+      .keep_i(s_tkeep_i), .buffer_i(head_q[BufBits-1:0]),
+      .done_o(done), .word_i(look_word_i), .data_o(look_data_o)
+    );
+    always_ff @(posedge clk_i) begin
+      if (!rst_ni) described_q <= '0;
+      else if (done) described_q <= described_q + 32'd1;
+    end
+    assign head_o = described_q;
+  end else begin : gen_plain
+    assign look_data_o = '0;
+    assign head_o = head_q;
+    wire unused = &{1'b0, mac_i, look_word_i};
+  end
+
   assign s_tready_o = 1'b1;
-  assign head_o = head_q;
   assign length_o = length_q[tail_i[BufBits-1:0]];
   assign no_buffer_o = no_buffer_q;
   assign too_long_o = too_long_q;
