@@ -14,14 +14,17 @@
 void *memcpy(void *restrict dst, const void *restrict src, size_t n);
 void *memset(void *dst, int c, size_t n);
 
-/* tests/fuzz/firmware.c has others, for a processor of 64 bits. */
+/* tests/fuzz/firmware.c has others, for a processor of 64 bits; so has the chip, whose memory is
+ * smaller and whose main() is in chip_host.c. */
 #ifndef STACK_SIZE
 #define STACK_SIZE    221184u /* a multiple of 64 */
 #define FIRMWARE_MAIN main
 #endif
-int FIRMWARE_MAIN(void);
+#ifndef RECORDS
 #define RECORDS 8u /* of transmissions: flows with many segments in flight at once */
-#define BATCH   8u /* commands of a round */
+#endif
+int FIRMWARE_MAIN(void);
+#define BATCH 8u /* commands of a round */
 /* Frames of a round: all that RX buffers hold. With fewer, a round that sends leaves ACKs behind
  * for each segment that it sends, until the buffers overflow. */
 #define FRAMES (HOST_RX_BYTES / HOST_FRAME)
