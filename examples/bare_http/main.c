@@ -79,8 +79,10 @@ static uint32_t tx_room(const struct connection *c)
 
 static void send_text(struct connection *c, uint32_t slot, const char *text, uint32_t n)
 {
+    uint8_t *to = queue_send_buffer(slot);
+
     while (n--)
-        queue_fill(slot, c->tx_at++, (uint8_t)*text++);
+        to[c->tx_at++ % TOECHIP_TX] = (uint8_t)*text++;
 }
 
 static uint32_t put(char *to, const char *text)
@@ -138,14 +140,16 @@ static void begin_answer(struct connection *c, uint32_t slot)
 
 static void more_body(struct connection *c, uint32_t slot)
 {
-    uint32_t n = tx_room(c), value = c->body % 251;
+    uint32_t n = tx_room(c), value = c->body % 251, at = c->tx_at;
+    uint8_t *to = queue_send_buffer(slot);
 
     if (n > c->left)
         n = c->left;
     c->left -= n;
     c->body += n;
+    c->tx_at += n;
     while (n--) {
-        queue_fill(slot, c->tx_at++, (uint8_t)value);
+        to[at++ % TOECHIP_TX] = (uint8_t)value;
         value = value == 250 ? 0 : value + 1;
     }
 }
@@ -154,10 +158,11 @@ static void more_body(struct connection *c, uint32_t slot)
 
 static void read_requests(struct connection *c, uint32_t slot)
 {
+    const uint8_t *from_peer = queue_receive_buffer(slot);
     uint32_t from = c->rx_at;
 
     while (!c->answers && c->rx_at != c->rx_end && tx_room(c) >= TEXT)
-        if (http_byte(&c->request, queue_received(slot, c->rx_at++)))
+        if (http_byte(&c->request, from_peer[c->rx_at++ % TOECHIP_RX]))
             begin_answer(c, slot);
     if (c->rx_at != from)
         queue_command(TOE_CMD_RECV, slot, c->rx_at - from, 0);

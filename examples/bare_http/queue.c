@@ -111,18 +111,3 @@ uint32_t queue_halted(void)
 {
     return STATUS->halted;
 }
-
-static uint32_t buffer(uint32_t flow)
-{
-    return TOECHIP_BUFFERS + flow * (TOECHIP_TX + TOECHIP_RX);
-}
-
-uint8_t queue_received(uint32_t flow, uint32_t at)
-{
-    return (AREA + buffer(flow) + TOECHIP_TX)[at % TOECHIP_RX];
-}
-
-void queue_fill(uint32_t flow, uint32_t at, uint8_t byte)
-{
-    (AREA + buffer(flow))[at % TOECHIP_TX] = byte;
-}

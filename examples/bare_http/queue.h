@@ -34,8 +34,14 @@ void queue_wait(int room);
 /* Returns the reason for which the TOE has halted the queue pair; 0: it has not. */
 uint32_t queue_halted(void);
 
-/* A byte of a slot's receive and send buffer. */
-uint8_t queue_received(uint32_t flow, uint32_t at);
-void queue_fill(uint32_t flow, uint32_t at, uint8_t byte);
+/* Return a slot's send buffer, and its receive buffer. */
+static inline uint8_t *queue_send_buffer(uint32_t flow)
+{
+    return (uint8_t *)(TOECHIP_MEMORY + TOECHIP_BUFFERS + flow * (TOECHIP_TX + TOECHIP_RX));
+}
+static inline const uint8_t *queue_receive_buffer(uint32_t flow)
+{
+    return queue_send_buffer(flow) + TOECHIP_TX;
+}
 
 #endif
