@@ -11,8 +11,11 @@
 
 #include "host.h"
 
-/* tests/test_rings.c has an area of its own. */
-#ifndef RINGS_AREA
+/* tests/test_chip_rings.c has an area of its own. */
+#ifdef RINGS_TEST
+extern uint8_t test_area[];
+#define RINGS_AREA test_area
+#else
 #define RINGS_AREA ((uint8_t *)TOECHIP_MEMORY)
 #endif
 
