@@ -20,9 +20,9 @@ extern hyb_host_regs_t chip_values;
 #define HOST_RX_BYTES 32768u
 #endif
 
-#define HOST_QPS      8u
-#define HOST_FRAME    2048u /* bytes of an RX buffer, of a TX slot */
-#define HOST_RX       ((const uint8_t *)0x38000000u)
+#define HOST_QPS   8u
+#define HOST_FRAME 2048u /* bytes of an RX buffer, of a TX slot */
+#define HOST_RX    ((const uint8_t *)0x38000000u)
 
 #define HOST_COMMAND    HYB_HOST_REGS__PENDING__COMMAND_bm
 #define HOST_FRAME_IN   HYB_HOST_REGS__PENDING__FRAME_bm

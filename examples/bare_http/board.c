@@ -49,7 +49,8 @@ void board_trapped(uint32_t cause, uint32_t at)
     REG(EXIT) = 1;
 }
 
-/* The time in units of 2^20 ns, of which 1.048576 are a millisecond: there is no 64-bit division. */
+/* The time in units of 2^20 ns, of which 1.048576 are a millisecond: there is no 64-bit division.
+ */
 uint32_t board_milliseconds(void)
 {
     uint32_t high, low, units;

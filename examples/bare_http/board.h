@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* board.h - the host's processor of the chip: console, end, time (device/hyb.rdl, device/chip.rdl). */
+/* board.h - the host's processor of the chip: console, end, time (device/hyb.rdl, device/chip.rdl).
+ */
 #ifndef BOARD_H
 #define BOARD_H
 

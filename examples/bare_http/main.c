@@ -208,7 +208,7 @@ static int turn(struct connection *c, uint32_t slot)
     return !c->closed && !c->answers && c->rx_at != c->rx_end && tx_room(c) >= TEXT;
 }
 
-/* Returns whether a connection waits for room in the ring (1), or can go on at once (2). */
+/* Returns whether a connection waits for room in the ring (1), or can continue at once (2). */
 static int turns(void)
 {
     uint32_t slot;

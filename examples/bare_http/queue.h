@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * queue.h - the smallest host of a TOE: the rings of one queue pair (docs/device-contract.md) on the
- * chip, without an operating system. The application keeps each connection's state by itself; slots
- * are connections, and stream byte n is at n modulo the buffer.
+ * queue.h - the smallest host of a TOE: the rings of one queue pair (docs/device-contract.md) on
+ * the chip, without an operating system. The application keeps each connection's state by itself;
+ * slots are connections, and stream byte n is at n modulo the buffer.
  */
 #ifndef QUEUE_H
 #define QUEUE_H

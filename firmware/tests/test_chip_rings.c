@@ -88,7 +88,7 @@ static void check_event(uint32_t at, uint32_t w0, uint32_t w1, uint32_t w2, uint
 static void test_layout_is_the_contracts(void **state)
 {
     const struct toedev_qp_config cfg = {TOECHIP_ENTRIES, TOECHIP_ENTRIES, TOECHIP_SLOTS,
-                                         TOECHIP_TX, TOECHIP_RX, 0};
+                                         TOECHIP_TX,      TOECHIP_RX,      0};
     struct toedev_layout l;
 
     (void)state;

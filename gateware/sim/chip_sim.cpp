@@ -68,7 +68,8 @@ Options options(int argc, char **argv)
     opterr = 0;
     while ((c = getopt_long(argc, argv, ":", names, &index)) != -1) {
         if (c == ':' || c == '?')
-            refuse(std::string(argv[optind - 1]) + (c == ':' ? " needs a value" : ": no such option"));
+            refuse(std::string(argv[optind - 1]) +
+                   (c == ':' ? " needs a value" : ": no such option"));
         if (!toe_long_option_in_full(argv, optind, optarg, names[index].name))
             refuse(std::string("write --") + names[index].name + " in full");
         if (c == 'h') {

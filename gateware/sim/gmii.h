@@ -40,8 +40,8 @@ class GmiiSource
 class GmiiSink
 {
   public:
-    /* Takes a clock's byte. Returns true when it ends a frame that is sound: `frame` has it, without
-     * FCS. */
+    /* Takes a clock's byte. Returns true when it ends a frame that is sound: `frame` has it,
+     * without FCS. */
     bool take(bool en, bool er, uint8_t byte, Frame &frame);
     uint64_t bad = 0; /* frames with an error, a wrong FCS or no preamble, or too short a gap */
 

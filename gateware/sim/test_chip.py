@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chip of gateware/src/chip: its host's program, examples/bare_http, serves Linux clients through
-the hybrid TOE beside it, over a GMII."""
+"""The chip of gateware/src/chip: its host's program, examples/bare_http, serves Linux clients
+through the hybrid TOE beside it, over a GMII."""
 
 import contextlib
 import re

@@ -2,8 +2,8 @@
 /*
  * chip.h - a host and its hybrid TOE on one chip (gateware/src/chip, docs/CHIP.md): what both
  * processors see of each other. The chip has one queue pair. Its DMA area, as toedev_layout()
- * computes it from the numbers here, begins at TOECHIP_MEMORY; behind it is a page by which the host
- * configures the TOE, in place of the registers of a card.
+ * computes it from the numbers here, begins at TOECHIP_MEMORY; behind it is a page by which the
+ * host configures the TOE, in place of the registers of a card.
  */
 #ifndef TOE_CHIP_H
 #define TOE_CHIP_H

@@ -41,7 +41,8 @@ module chip_mac_tx
   wire [31:0] fcs = ~crc_q;
   wire last_byte = byte_q == word_i.more;
   wire long = length_q + 6'd1 >= Least;   // with the byte at hand
-  assign ready_o = valid_i && (state_q == Data || state_q == Late) && (last_byte || state_q == Late);
+  assign ready_o = valid_i && (state_q == Data || state_q == Late) &&
+                   (last_byte || state_q == Late);
 
   logic [7:0] data;
   always_comb begin

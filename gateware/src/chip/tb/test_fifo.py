@@ -28,7 +28,7 @@ async def write(dut, rng, words: list[int]) -> None:
 
 
 @cocotb.test()
-@cocotb.parametrize(write_ps=[8000, 13334], read_ps=[8000, 13334, 3002])
+@cocotb.parametrize(write_ps=[8000], read_ps=[8000, 13334, 3002])
 async def words_pass(dut, write_ps: int, read_ps: int):
     rng = seeded()
     for name in ("w_valid_i", "w_data_i", "r_ready_i", "w_rst_ni", "r_rst_ni"):
@@ -44,7 +44,7 @@ async def words_pass(dut, write_ps: int, read_ps: int):
     clocks = 0
     while len(got) < WORDS:
         clocks += 1
-        assert clocks < 20_000, "words are lost"
+        assert clocks < 10_000, "words are lost"
         ready = (clocks // 100) % 2 == 1 and rng.random() < 0.8  # it fills up, and empties
         dut.r_ready_i.value = ready
         await ReadOnly()
@@ -53,6 +53,9 @@ async def words_pass(dut, write_ps: int, read_ps: int):
         await RisingEdge(dut.r_clk_i)
     assert got == words
     await writer
+    for _ in range(8):  # until both sides know both counts
+        await RisingEdge(dut.w_clk_i)
+        await RisingEdge(dut.r_clk_i)
     assert not dut.r_valid_o.value, "a word comes twice"
 
 

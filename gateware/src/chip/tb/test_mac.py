@@ -75,7 +75,7 @@ async def frames_leave(dut):
 
 @cocotb.test(skip=os.environ.get("TOP") != "tx")
 async def a_late_word_spoils_its_frame_alone(dut):
-    """A frame whose words come too slowly is sent with an error, and counted; the next one passes."""
+    """A frame whose words come too slowly is sent with an error, and counted; the next passes."""
     rng = seeded()
     await begin(dut)
     before = int(dut.underrun_o.value)
