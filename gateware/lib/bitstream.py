@@ -22,7 +22,7 @@ PINS = GATEWARE / "src" / "chip" / "ecpix5.lpf"
 PART = ["--um5g-85k", "--package", "CABGA554", "--speed", "8"]
 # Of the processors' clock, in chip_ecpix5.sv.
 VCO_MHZ = 750
-MINUTES = 100  # limit for one tool: place-and-route takes a quarter of an hour on an idle machine
+MINUTES = 100  # limit for one tool: place-and-route takes ten minutes or more on an idle machine
 
 
 def recipe(divisor: int, files: str, netlist: Path) -> str:
@@ -105,7 +105,7 @@ def main(argv: list[str]) -> int:
     ECPIX-5, out/gateware/bitstream/chip_ecpix5.bit. Prints cells and clocks; exit code 1 when a
     clock is missed."""
     parser = argparse.ArgumentParser(prog="scripts/gateware bitstream", description=main.__doc__)
-    parser.add_argument("--clock", type=int, choices=(50, 75), default=50, help="MHz (50)")
+    parser.add_argument("--clock", type=int, choices=(34, 50, 75), default=50, help="MHz (50)")
     parser.add_argument("--seed", type=int, default=1, help="of the placement (1)")
     options = parser.parse_args(argv)
     require()
