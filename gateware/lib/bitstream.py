@@ -105,7 +105,7 @@ def main(argv: list[str]) -> int:
     ECPIX-5, out/gateware/bitstream/chip_ecpix5.bit. Prints cells and clocks; exit code 1 when a
     clock is missed."""
     parser = argparse.ArgumentParser(prog="scripts/gateware bitstream", description=main.__doc__)
-    parser.add_argument("--clock", type=int, choices=(34, 50, 75), default=50, help="MHz (50)")
+    parser.add_argument("--clock", type=int, choices=(34, 50, 75), default=34, help="MHz (34)")
     parser.add_argument("--seed", type=int, default=1, help="of the placement (1)")
     options = parser.parse_args(argv)
     require()
