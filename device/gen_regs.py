@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a register header of device/include/toe/ from its .rdl with PeakRDL
 (device/requirements.txt): regs.h from toe.rdl, rtt_regs.h from rtt.rdl,
-hyb_regs.h from hyb.rdl, hyb_host_regs.h from hyb_host.rdl.
+hyb_regs.h from hyb.rdl, hyb_host_regs.h from hyb_host.rdl, chip_regs.h from chip.rdl.
 
 usage: gen_regs.py [--check] SOURCE.RDL HEADER.H
   --check   change nothing; exit 1 when the header is not what the description gives. Without

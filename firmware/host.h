@@ -10,12 +10,19 @@
 
 #include <toe/hyb_host_regs.h>
 
-#define HOST ((volatile hyb_host_regs_t *)0x40010000u)
-
-#define HOST_QPS      8u
-#define HOST_FRAME    2048u /* bytes of an RX buffer, of a TX slot */
-#define HOST_RX       ((const uint8_t *)0x38000000u)
+#ifdef CHIP
+/* The chip has no such registers: chip_host.c keeps the values that firmware reads and writes. */
+extern hyb_host_regs_t chip_values;
+#define HOST          ((volatile hyb_host_regs_t *)&chip_values)
+#define HOST_RX_BYTES 16384u
+#else
+#define HOST          ((volatile hyb_host_regs_t *)0x40010000u)
 #define HOST_RX_BYTES 32768u
+#endif
+
+#define HOST_QPS   8u
+#define HOST_FRAME 2048u /* bytes of an RX buffer, of a TX slot */
+#define HOST_RX    ((const uint8_t *)0x38000000u)
 
 #define HOST_COMMAND    HYB_HOST_REGS__PENDING__COMMAND_bm
 #define HOST_FRAME_IN   HYB_HOST_REGS__PENDING__FRAME_bm

@@ -14,15 +14,18 @@
 void *memcpy(void *restrict dst, const void *restrict src, size_t n);
 void *memset(void *dst, int c, size_t n);
 
-/* tests/fuzz/firmware.c has others, for a processor of 64 bits. */
+/* tests/fuzz/firmware.c has others, for a processor of 64 bits; so has the chip, whose memory is
+ * smaller and whose main() is in chip_host.c. */
 #ifndef STACK_SIZE
 #define STACK_SIZE    221184u /* a multiple of 64 */
 #define FIRMWARE_MAIN main
 #endif
+#ifndef RECORDS
+#define RECORDS 8u /* of transmissions: flows with many segments in flight at once */
+#endif
 int FIRMWARE_MAIN(void);
-#define RECORDS 8u       /* of transmissions: flows with many segments in flight at once */
-#define BATCH   8u       /* commands of a round */
-#define RETRY   1000000u /* ns until events are tried again that had no room */
+#define BATCH 8u       /* commands of a round */
+#define RETRY 1000000u /* ns until events are tried again that had no room */
 
 struct toe toe;
 /* toec_init() clears it. */

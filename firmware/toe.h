@@ -15,7 +15,9 @@
 #include "toe_core.h"
 #include "tx_header.h"
 
-#define FLOWS    64u          /* slots of all queue pairs, hyb_box.sv: FlowBits */
+#ifndef FLOWS
+#define FLOWS 64u /* slots of all queue pairs, hyb_box.sv: FlowBits */
+#endif
 #define AGENTS   (2u * FLOWS) /* beside those of slots: half-open ones whose queue pair has gone */
 #define MEMBERS  32u          /* listeners of all queue pairs */
 #define GROUPS   16u          /* ports that are listened on */

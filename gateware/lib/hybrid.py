@@ -45,8 +45,13 @@ def elf(name: str) -> Path:
 
 def image(name: str) -> Path:
     """Returns the bytes of instruction memory, from address 0."""
-    source = elf(name)
-    made = IMAGES / f"{name}.bin"
+    return binary(f"firmware/{name}.elf")
+
+
+def binary(target: str) -> Path:
+    """Returns what image() does, of an ELF file of the host build."""
+    source = host_build(target)[0]
+    made = IMAGES / f"{source.stem}.bin"
     made.parent.mkdir(parents=True, exist_ok=True)
     command = ["riscv64-unknown-elf-objcopy", "-O", "binary", source, made]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds the modules as processes (gateware/sim): Verilator, g++, and netio of the host build."""
 
+import json
 import os
 import re
 import shlex
@@ -55,6 +56,7 @@ class Program:
     parameters: tuple[str, ...] = ()
     counters: bool = False  # uses the names of the TOE's counters
     firmware: str = ""  # the image of its processor, kept beside the program as toe.bin
+    images: bool = False  # of both processors of the chip, kept beside the program
     hybrid: int = 0  # the hybrid TOE: 1 software-only, 2 prototype, 3 complete
 
 
@@ -105,6 +107,7 @@ PROGRAMS = {
     "hyb_toe_sim": hybrid_toe("toe", 1),
     "hyb_toe_sim_prototype": hybrid_toe("toe_prototype", 2, "Units=1"),
     "hyb_toe_sim_complete": hybrid_toe("toe_complete", 3, "Units=1", "Headers=1"),
+    "chip_sim": Program("chip", "src/chip/chip.f", ("chip_sim", "gmii"), images=True),
     "toe_bench": bench(0),
     "toe_bench_2": bench(1),
     "toe_bench_4": bench(2),
@@ -177,6 +180,10 @@ def build_alone(name: str, folder: Path, trace: bool) -> Path:
     more = ["--noassert", *(["--trace-fst", "--trace-structs"] if trace else [])]
     more += [f"-G{p}" for p in what.parameters]
     more += [f"-G{build_id()}"] if what.counters else []
+    if what.images:
+        from .chip import images
+
+        more += [f"-G{name}={json.dumps(str(file))}" for name, file in images(folder).items()]
     more += [SIM / "public.vlt"] if name == "rtt_sim" else []
     more += [SIM / f"{n}.cpp" for n in (*what.sources, "port")]
     ldflags = [*libraries, *links]

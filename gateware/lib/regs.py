@@ -10,7 +10,13 @@ from .tools import BIN, OUT, ROOT, alone, run
 REGS = OUT / "regs"
 
 # The register blocks: the description, and the generated module.
-BLOCKS = {"rtt": "rtt_regs", "toe": "toe_regs", "hyb": "hyb_regs", "hyb_host": "hyb_host_regs"}
+BLOCKS = {
+    "rtt": "rtt_regs",
+    "toe": "toe_regs",
+    "hyb": "hyb_regs",
+    "hyb_host": "hyb_host_regs",
+    "chip": "chip_regs",
+}
 
 # PeakRDL's AXI4-Lite front end selects an access, decodes its address and answers it in one cycle.
 # With this bare interface, src/axil/rtl/axil_front.sv takes a cycle for each step.

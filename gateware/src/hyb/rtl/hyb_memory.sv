@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // hyb_memory.sv - memory of 32-bit words with two ports of one clock: port a reads, port b reads or
-// writes bytes. Data read are there a cycle later.
+// writes bytes. Data read are there a cycle later. An FPGA's memory has its first contents from a file.
 `resetall
 `default_nettype none
 
 module hyb_memory #(
-  parameter int unsigned AddrBits = 15  // of words
+  parameter int unsigned AddrBits = 15,  // of words
+  parameter Image = ""                   // words in hexadecimal, from address 0; "": any contents
 ) (
   input  wire                clk_i,
   input  wire [AddrBits-1:0] a_addr_i,
@@ -17,6 +18,10 @@ module hyb_memory #(
 );
 
   logic [31:0] memory[2**AddrBits];
+  if (Image != "") begin : gen_image
+    initial $readmemh(Image, memory);
+  end
+
   logic [31:0] a_q, b_q;
 
   always_ff @(posedge clk_i) begin

@@ -22,7 +22,8 @@ module hyb_soc
   parameter int unsigned InstrBits = 17,  // of the memories' byte addresses
   parameter int unsigned DataBits = 18,
   parameter bit Units = 1'b1,             // MAU, DFU, PCU and slots; without, all is firmware's
-  parameter bit Headers = 1'b1            // with Units: the header unit
+  parameter bit Headers = 1'b1,           // with Units: the header unit
+  parameter Image = ""                    // of instruction memory from the start (hyb_memory.sv)
 ) (
   input  wire        clk_i,
   input  wire        rst_ni,
@@ -211,7 +212,8 @@ module hyb_soc
 
   // ---- memories ----
   hyb_memory #(
-    .AddrBits(InstrBits - 2)
+    .AddrBits(InstrBits - 2),
+    .Image(Image)
   ) u_instr (
     .clk_i,
     .a_addr_i(instr_addr[InstrBits-1:2]),

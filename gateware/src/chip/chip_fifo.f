@@ -1,0 +1,2 @@
+# A FIFO between two clocks.
+src/chip/rtl/chip_fifo.sv
