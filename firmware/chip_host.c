@@ -151,9 +151,9 @@ const uint8_t *host_frame(uint32_t *length)
     return HOST_RX + tail % RX_N * HOST_FRAME;
 }
 
-void host_frame_end(void)
+void host_frame_end(unsigned count)
 {
-    TOECHIP_REG(RX_TAIL) = TOECHIP_REG(RX_TAIL) + 1;
+    TOECHIP_REG(RX_TAIL) = TOECHIP_REG(RX_TAIL) + count;
 }
 
 /* ---- payload and records ---- */

@@ -96,18 +96,23 @@ static int addresses_valid(const struct toec_config *c)
     return gateway == 0 || toec_ip4_on_link_host(ip, mask, gateway);
 }
 
+#ifdef TOEC_NO_BBR3
+#define CC_VALID(cc) ((unsigned)(cc) <= TOEC_CC_BBR1 && (cc) != TOEC_CC_BBR3)
+#else
+#define CC_VALID(cc) ((unsigned)(cc) <= TOEC_CC_BBR1)
+#endif
+
 static int limits_valid(const struct toec_config *c)
 {
     return c->prefix_len <= 32 && c->mtu >= MIN_MTU && c->mtu <= 9216 && c->ttl <= 255 &&
            c->max_flows <= MAX_FLOWS && c->max_records <= MAX_FLOWS &&
            c->max_listeners <= MAX_LISTENERS && c->max_time_wait <= MAX_FLOWS &&
            c->max_neighbours <= MAX_NEIGHBOURS && c->max_datagrams <= MAX_DATAGRAMS &&
-           c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 &&
-           (unsigned)c->cc <= TOEC_CC_BBR1 && c->home_index < c->home_count &&
-           c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) && c->max_ao_keys <= MAX_AO_KEYS &&
-           (c->max_ao_keys == 0 || c->ao) && c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE &&
-           c->port_first <= c->port_last && c->mtu_probing >= TOEC_MTU_PROBING_OFF &&
-           c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
+           c->max_gso <= MAX_GSO && (c->offload & ~TOEC_OFF_TX_CSUM) == 0 && CC_VALID(c->cc) &&
+           c->home_index < c->home_count && c->max_udp <= MAX_UDP && (c->max_udp == 0 || c->udp) &&
+           c->max_ao_keys <= MAX_AO_KEYS && (c->max_ao_keys == 0 || c->ao) &&
+           c->ecn >= TOEC_ECN_OFF && c->ecn <= TOEC_ECN_PASSIVE && c->port_first <= c->port_last &&
+           c->mtu_probing >= TOEC_MTU_PROBING_OFF && c->mtu_probing <= TOEC_MTU_PROBING_ALWAYS;
 }
 
 /* ---- memory ---- */

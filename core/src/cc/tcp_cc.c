@@ -17,8 +17,12 @@ static const struct toec_cc_ops *const algorithms[TOEC_CC_COUNT] = {
     &toec_cc_cubic,   /* TOEC_CC_CUBIC */
     &toec_cc_newreno, /* TOEC_CC_NEWRENO */
     &toec_cc_dctcp,   /* TOEC_CC_DCTCP */
-    &toec_cc_bbr3,    /* TOEC_CC_BBR3 */
-    &toec_cc_bbr1     /* TOEC_CC_BBR1 */
+#ifdef TOEC_NO_BBR3
+    0,
+#else
+    &toec_cc_bbr3, /* TOEC_CC_BBR3 */
+#endif
+    &toec_cc_bbr1 /* TOEC_CC_BBR1 */
 };
 
 const struct toec_cc_ops *toec_cc_get(unsigned n)
