@@ -82,7 +82,7 @@ int main(void)
     for (flows = 1024; flows <= 1u << 20; flows += 1024) {
         unsigned long n = size(flows);
 
-        if (n ? n / flows < 5000 || flows > 370000 : flows < 330000)
+        if (n ? n / flows < 8000 || flows > 250000 : flows < 210000)
             return __LINE__;
     }
     c.core.max_records = 1;

@@ -128,13 +128,13 @@ static void msg_fastopen_nonblocking(void **state)
     char in[8];
 
     (void)state;
-    assert_int_equal(fast_send(fd, "", SIZE_MAX), -1);
-    assert_int_equal(errno, EINVAL);
     if (n < 0) { /* looptoe may have answered in the meantime */
         assert_int_equal(errno, EINPROGRESS);
         harness_wait(fd, POLLOUT);
         n = toe_send(fd, "hello", 5, 0);
     }
+    assert_int_equal(fast_send(fd, "", SIZE_MAX), -1);
+    assert_int_equal(errno, EINVAL);
     assert_int_equal(n, 5);
     expect(listener, "hello");
     toe_close(fd);
