@@ -18,9 +18,11 @@ from pathlib import Path
 from bench import callgrind, report
 from tests.lab import paths
 
-# The hostile case, the ordinary one, and the largest accepted ratio.
+# The hostile case, the ordinary one, and the largest accepted ratio. A record has 224 runs (its
+# receiver may report 64 gaps), which SACKs of single bytes fill, and each ACK reads: 3.0. With 128
+# runs it was 2.3, but too few for a flow with so many gaps (tests/tree/test_netsim.py).
 PAIRS = [
-    ("sack-bytes", "ack", 2.5, "CVE-2019-11478: SACKs of single bytes"),
+    ("sack-bytes", "ack", 3.25, "CVE-2019-11478: SACKs of single bytes"),
     ("sack-segments", "ack", 2.5, "SACKs of segments at random"),
     ("gaps", "data", 4.0, "CVE-2018-5390: bytes out of order that never join"),
     ("fragments-at-random", "fragments-in-order", 4.0, "CVE-2018-5391: fragments that never join"),
