@@ -117,10 +117,12 @@ static void the_end_of_load_ends_it(void **state)
  */
 static uint32_t requested(uint32_t toe_sleeps)
 {
-    struct toedev_doorbells db = {0};
-    struct toedev_status status = {.sleeping = toe_sleeps};
+    static struct toedev_doorbells db; /* a stack of a sanitizer does not align by 64 */
+    static struct toedev_status status;
     struct tqp qp = {.db = &db, .status = &status, .adaptive = true};
 
+    db = (struct toedev_doorbells){0};
+    status = (struct toedev_status){.sleeping = toe_sleeps};
     qp.moderation = (struct tmoderation){.since = tclock_ns(), .level = 2};
     tqp_arm(&qp);
     assert_int_equal(db.irq_arm, 1);
