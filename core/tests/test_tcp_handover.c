@@ -82,6 +82,46 @@ static void test_passive_states(void **state)
     talk_end(&t);
 }
 
+/* The model of a path that BBR has made goes along: rate and window are the same. */
+static void test_models(void **state)
+{
+    static const enum toec_cc algorithms[] = {TOEC_CC_BBR1, TOEC_CC_BBR3};
+    struct toec_info before, after;
+    uint32_t at = 0, n;
+    unsigned a, i;
+
+    (void)state;
+    for (a = 0; a < 2; a++) {
+        struct talk t;
+
+        talk_init(&t);
+        t.sack = t.ts = 1;
+        t.wscale = 7;
+        t.rtt = 40 * MSEC;
+        talk_passive(&t);
+        talk_set(&t, TOEC_OPT_CC, algorithms[a]);
+        for (i = 0, at = 0; i < 40; i++) {
+            struct tseg g;
+
+            talk_send(&t, 20000);
+            craft_pass(&t.s, 40 * MSEC);
+            for (n = at; craft_next(&t.s, &g);)
+                n = g.seq + g.len - t.iss - 1;
+            craft_forget(&t.s);
+            before = talk_info(&t);
+            sim_hand_over(&t.s.host[0]);
+            after = talk_info(&t);
+            assert_int_equal(after.cwnd, before.cwnd);
+            assert_true(after.pacing_rate == before.pacing_rate);
+            if (n != at)
+                talk_say(&t, F_ACK, 0, n, 0);
+            at = n;
+        }
+        assert_true(at > 100000);
+        talk_end(&t);
+    }
+}
+
 /* The listener counts a half-open flow, before and after the hand-over. */
 static void test_half_open(void **state)
 {
@@ -444,12 +484,19 @@ static void test_damaged_flows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_active_states),    cmocka_unit_test(test_passive_states),
-        cmocka_unit_test(test_given_to_another), cmocka_unit_test(test_prefix),
-        cmocka_unit_test(test_half_open),        cmocka_unit_test(test_secrets),
-        cmocka_unit_test(test_truncated),        cmocka_unit_test(test_versions_and_addresses),
-        cmocka_unit_test(test_no_room),          cmocka_unit_test(test_unknown_is_passed_over),
-        cmocka_unit_test(test_damaged_flows),    cmocka_unit_test(test_soft_errors),
+        cmocka_unit_test(test_active_states),
+        cmocka_unit_test(test_passive_states),
+        cmocka_unit_test(test_given_to_another),
+        cmocka_unit_test(test_prefix),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_half_open),
+        cmocka_unit_test(test_secrets),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_versions_and_addresses),
+        cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_unknown_is_passed_over),
+        cmocka_unit_test(test_damaged_flows),
+        cmocka_unit_test(test_soft_errors),
         cmocka_unit_test(test_ack_that_is_late),
     };
 

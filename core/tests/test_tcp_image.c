@@ -237,7 +237,7 @@ static void set(struct conn *c, enum toec_option option, uint32_t value)
 /* Runs transfers in both directions on a lossy link, one connection for each congestion control. */
 static void busy(struct sim *s)
 {
-    struct conn *c[4];
+    struct conn *c[TOEC_CC_BBR1 + 1];
     uint32_t id;
     unsigned i;
 
@@ -247,7 +247,7 @@ static void busy(struct sim *s)
     sim_run(s, 3 * SEC); /* IPv6 addresses are assigned */
     sim_listen(s, 1, 80, 0, &id);
     assert_int_equal(toec_listen_fastopen(s->host[1].stack, id, 8), 0);
-    for (i = 0; i < 4; i++) {
+    for (i = 0; i <= TOEC_CC_BBR1; i++) {
         c[i] = sim_connect(s, 0, 80);
         set(c[i], TOEC_OPT_CC, i);
     }
@@ -257,7 +257,7 @@ static void busy(struct sim *s)
     set(c[2], TOEC_OPT_ECN, 2);
     sim_run(s, 200 * MSEC);
     s->impair.lose = 60;
-    for (i = 0; i < 4; i++) {
+    for (i = 0; i <= TOEC_CC_BBR1; i++) {
         c[i]->goal = 4000000;
         (void)conn_write(c[i], 200000, 1);
         assert_int_equal(toec_eor(s->host[0].stack, c[i]->flow), 0);
