@@ -26,7 +26,7 @@ int toec_port_transmit(void *user, const struct toec_tx *tx)
     uint32_t sent;
 
     (void)user;
-    if (tx->hdr_len > TX_HEADERS || (!tx->gso_size && tx->hdr_len + tx->len > HOST_FRAME))
+    if (tx->hdr_len > TX_HEADER_MOST || (!tx->gso_size && tx->hdr_len + tx->len > HOST_FRAME))
         return 0; /* no link has such frames: toec_config.mtu bounds them */
     if (tx->owner)
         transmit_learn(tx->owner, tx);

@@ -53,7 +53,7 @@ uint32_t tx_frame(const struct toec_tx *tx, const struct tx_piece piece[2]);
  * tx_prototype.c only. */
 uint32_t tx_frame_near(const struct toec_tx *tx, const void *payload);
 
-#define TX_HEADERS 128u /* more than those of Ethernet, IPv6 and TCP */
+#define TX_HEADER_MOST 128u /* more than those of Ethernet, IPv6 and TCP */
 /* Sends a frame of core/ that is no burst. Of the image: transmit_units.c, receive.c. */
 uint32_t tx_one(const struct toec_tx *tx);
 /* Sends a burst, a frame with gso_size: its flow has no template. Later segments wait for slots,

@@ -4,7 +4,7 @@
 
 uint32_t tx_cut(const struct toec_tx *tx)
 {
-    uint8_t hdr[TX_HEADERS];
+    uint8_t hdr[TX_HEADER_MOST];
     struct toec_tx one = *tx;
     uint32_t at, sent = TX_FULL;
 
